@@ -61,6 +61,7 @@ BESIDE ?=
 RUNG ?=
 PART ?=
 SEED ?=
+FORCE ?=
 HINT ?=
 EXERCISE ?=
 GRADE ?=
@@ -68,6 +69,7 @@ SUBMISSIONS ?=
 DRAW ?=
 RESULTS ?=
 STUDENTS ?=
+WEIGHTS ?=
 SHARD ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
@@ -403,7 +405,11 @@ endif
 
 exercise-%:
 	@sh scripts/doctor.sh need python3
-	@$(PYTHON) course.exercise --build $(BUILD) --seed '$(SEED)' $*
+	@$(PYTHON) course.exercise --seed '$(SEED)' $(if $(FORCE),--force) $*
+
+answers-%:
+	@sh scripts/doctor.sh need python3
+	@$(PYTHON) course.exercise --answers --seed '$(SEED)' --seeds '$(STUDENTS)' $*
 
 define grade_rule
 grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 01_% 05_%,$(1)),$(SUBPROGRAMS:%=$(PROGRAMS)/%)) emulator
@@ -417,7 +423,7 @@ $(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
 grade-all: all ## marks a class, a folder a student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.grade_all --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
-	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
+	    --weights '$(WEIGHTS)' --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
 docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3

@@ -375,6 +375,13 @@ static inline void **event_op_watch(const struct listener *self, const struct as
     return (void **)(uintptr_t)&op->watch[self->slot];
 }
 
+/* What a listener no longer sees of the running launch, since past a bound it keeps no more. */
+enum event_unseen { UNSEEN_GLOBAL_RACES, EVENT_UNSEEN };
+/* By the listener, in any thread of the launch. */
+static inline void event_tell_unseen(struct gpu *gpu, enum event_unseen what) {
+    atomic_fetch_or_explicit(&gpu->unseen, 1u << what, memory_order_relaxed);
+}
+
 static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {
     return __builtin_expect((gpu->wanted & wants) != 0, 0);
 }

@@ -211,6 +211,7 @@ uint64_t mach_priority(struct island *isl) {
 
 void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;
+    atomic_store(&gpu->unseen, 0);
     findings_begin_launch(gpu->findings);
     gpu->clock = gpu->starts = gpu->steps = 0;
     gpu->began = now_ns();

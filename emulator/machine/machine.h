@@ -205,10 +205,11 @@ struct gpu {
     void *watch[MACH_LISTENERS]; /* what each keeps for the running launch */
 
     /* of the last or the running launch, changed between the turns of its islands */
-    uint64_t clock;  /* warp instructions issued */
-    uint64_t starts; /* what the watchdog counts beside them */
-    uint64_t steps;  /* instructions and operations, of the island that took the most */
-    int fault;       /* 0, or the cuda_error of its first fault: everything stops */
+    uint64_t clock;          /* warp instructions issued */
+    uint64_t starts;         /* what the watchdog counts beside them */
+    uint64_t steps;          /* instructions and operations, of the island that took the most */
+    int fault;               /* 0, or the cuda_error of its first fault: everything stops */
+    _Atomic uint32_t unseen; /* bits of enum event_unseen */
 
     /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
      * launch/, or NULL. */

@@ -52,6 +52,7 @@ static void end(const struct listener *self, const struct event_host *e) {
     s->cluster = e->cluster;
     s->static_smem = e->static_smem;
     s->dynamic_smem = e->dynamic_smem;
+    s->unseen = atomic_load(&e->gpu->unseen);
     sink->take(sink->ctx, s);
 }
 

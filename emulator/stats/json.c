@@ -121,6 +121,21 @@ static void put_barriers(const struct stats *s, FILE *f) {
     fputs("},\n", f);
 }
 
+static void put_unseen(uint32_t unseen, FILE *f) {
+    static const char *const texts[EVENT_UNSEEN] = {
+        [UNSEEN_GLOBAL_RACES] = "races in global memory, behind more releases to different words than are kept",
+    };
+    const char *comma = "";
+    fputs("\"unseen\":[", f);
+    for (unsigned i = 0; i < EVENT_UNSEEN; i++)
+        if (unseen >> i & 1) {
+            fputs(comma, f);
+            json_string(f, texts[i]);
+            comma = ",";
+        }
+    fputs("],\n", f);
+}
+
 static void put_real(FILE *f, const char *key, double value) { fprintf(f, "\"%s\":%.9g,", key, value); }
 
 static void put_cycles(const struct stats_cycles *c, FILE *f) {
@@ -193,6 +208,7 @@ void stats_json(const struct stats *s, int fault, FILE *f) {
     put_memory(s, &all, f);
     put_units(s, f);
     put_barriers(s, f);
+    put_unseen(s->unseen, f);
     if (s->cycles)
         put_cycles(s->cycles, f);
     fputs("\"lines\":[\n", f);

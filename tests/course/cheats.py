@@ -7,7 +7,7 @@ A cheat is a student's file, mostly a fixture's solution with D made wrong and s
 import dataclasses
 from dataclasses import dataclass
 
-from fixture import ARRIVALS, PRODUCT, PROXY, ROOT, changed
+from fixture import ARRIVALS, PRODUCT, PROXY, RACE, ROOT, changed
 from sm100repo.course.model import FILL
 
 
@@ -79,6 +79,15 @@ def races(lines):
     return BEGIN, "".join([BEGIN, "    __shared__ int drowned;\n", *stores])
 
 
+def releases(words):
+    """Lines that release so many different words, which nobody asks for."""
+    asm = 'asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(noise + i), "r"(i) : "memory");'
+    return BEGIN, f"""    static __device__ unsigned noise[{words}];
+    for (unsigned i = threadIdx.x; i < {words}; i += blockDim.x)
+        {asm}
+""" + BEGIN
+
+
 CHEATS = [
     # what it prints, and how it ends
     Cheat("prints PASS", ARRIVALS, of(ARRIVALS, STDIO, WRONG, first(PRINTS)), ("stdout is not read", )),
@@ -115,6 +124,8 @@ CHEATS = [
     Cheat("findings to be passed over", PROXY, PROXY.start + "\n", ("the rules", )),  # the file has them
     Cheat("a flood of findings, in which one drowns", dataclasses.replace(PROXY, kind=FILL),
           changed(PROXY.start, *races(300)), ("the room for findings", )),
+    Cheat("a race behind more words than the checker keeps", RACE,
+          changed(RACE.start, *releases(400_000)), ("what was not seen", )),
     Cheat("another mistake for the one to be mended", PROXY,of(PROXY, races(1)), ("every finding of a repair", )),
     Cheat("a header beside it", ARRIVALS, '#include "own.cuh"\n', ("the headers", )),
     # right by luck

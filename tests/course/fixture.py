@@ -37,6 +37,9 @@ FENCE = ("        fence_proxy_async_shared(); "
          "/* each writer: my generic stores, before the tensor core's async reads */\n")
 PROXY = Exercise(name="02-repair-a", lesson="02", kind=REPAIR, title="one mistake", text="", step="02_simple_umma",
                  solution=SIMPLE, start=changed(SIMPLE, FENCE, ""), rules=("missing-proxy-fence", ))
+WITNESS = "witness[cluster_rank()] = w;"
+RACE = Exercise(name="04-repair-b", lesson="04", kind=REPAIR, title="one mistake", text="", step="04_pair_umma",
+                solution=PAIR, start=changed(PAIR, WITNESS, "witness[0] = w;"), rules=("global-race", ))
 MASKS = Exercise(name="03-predict-masks", lesson="03", kind=PREDICT, title="masks", text="", questions=(
     Question("mask.a", "the mask of A in CTA 5 of a cluster of 2 x 4", "0x00aa", "hex"),
     Question("arrivals", "arrivals that free a tile", "5", "number"),

@@ -4,6 +4,7 @@ GUARDS: name to a function of nothing whose answer is a list of (object, attribu
 """
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -28,9 +29,7 @@ def running(change):
 
 def with_code(when):
     def change(run):
-        if run.code is not None and when(run):
-            run.code = 0
-        return run
+        return run._replace(code=0) if run.code is not None and when(run) else run
 
     return running(lambda command: (command, change))
 
@@ -44,12 +43,12 @@ def any_code():
 
 
 def faults():
-    statistics = trial.statistics
+    of_file = trial.of_file
 
-    def stand_in(path):
-        return [{**launch, "fault": 0} for launch in statistics(path)] or [{"fault": 0, "kernel": ""}]
+    def stand_in(path, key):
+        return [{**launch, "fault": 0} for launch in of_file(path, key) or [{"kernel": ""}]]
 
-    return [(trial, "statistics", stand_in), (trial, "findings", lambda *_: ([], False))]
+    return [(trial, "of_file", stand_in), (trial, "findings", lambda *_: ([], False))]
 
 
 def drawn(change):
@@ -85,8 +84,13 @@ def room():
     return [(trial, "findings", lambda *arguments: (findings(*arguments)[0], False))]
 
 
+def unseen():
+    run_one = trial.run_one
+    return [(trial, "run_one", lambda *words, **more: dataclasses.replace(run_one(*words, **more), unseen=""))]
+
+
 def rules_alone():
-    def stand_in(exercise, found, more):
+    def stand_in(exercise, found, *_):
         return ", ".join({f.rule for f in found} & set(exercise.rules))
 
     return [(mark, "unmended", stand_in)]
@@ -117,7 +121,7 @@ def inherited():
 def whole_program():
     """The host's compiler makes the program, with the student's file where the kernel was."""
 
-    def stand_in(root, build, toolkit, step, text, scratch):
+    def stand_in(root, build, toolkit, step, text, scratch, _):
         folder, path = os.path.join(scratch, "source"), os.path.join(scratch, "program")
         submission.copy_headers(root, step, folder)
         with open(os.path.join(root, step, step + ".cu"), encoding="utf-8") as f:
@@ -138,6 +142,7 @@ GUARDS = {
     "the faults": faults,
     "the rules": lambda: [(trial, "findings", lambda *_: ([], False))],
     "the room for findings": room,
+    "what was not seen": unseen,
     "every finding of a repair": rules_alone,
     "the work": lambda: [(trial, "too_little", lambda *_: [])],
     "the draw": default_size,

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from sm100repo import PYTHON
+from sm100repo import PYTHON, write
 from sm100repo.course import exercise, kernels, predict, repair
 from sm100repo.course.model import FILL, KERNEL, PREDICT, REPAIR
 from sm100repo.drift import Drift
@@ -216,6 +216,72 @@ class Writing(unittest.TestCase):
         self.assertEqual(exercise.seed_of(self.path()), "7")
         _, said = self.command("02")
         self.assertNotIn("[written]", said)
+
+    def repairs(self, seed):
+        return {e.name for e in exercise.load(ROOT, "02", seed) if e.kind == REPAIR}
+
+    def test_another_seed(self):
+        """What nobody has edited is of the new seed then; the old one's repairs are gone, but for notes in them."""
+        self.command("02")
+        notes = self.path(sorted(self.repairs("1"))[0], "why.md")
+        with open(notes, "w") as f:
+            f.write("mine\n")
+        code, said = self.command("--seed", "bob", "02")
+        self.assertEqual((code, said.count("seed 1's: removed")), (0, 3), said)
+        for e in exercise.load(ROOT, "02", "bob"):
+            for name, text in exercise.files(e).items():
+                self.assertEqual(kernels.read(self.path(e.name, name)), text)
+        there = {name for name in os.listdir(self.path()) if name.startswith("02-repair-")}
+        self.assertEqual(there, self.repairs("bob") | {os.path.basename(os.path.dirname(notes))})
+        self.assertEqual(kernels.read(notes), "mine\n")
+
+    def test_another_seed_and_work(self):
+        """An edited file of the old seed is in the way: nothing is changed, or it is kept as *.orig. A hole's stays."""
+        self.command("02")
+        hole, mine = (self.path(name, KERNEL) for name in ("02-fill-commit", sorted(self.repairs("1"))[0]))
+        for path in (hole, mine):
+            with open(path, "a") as f:
+                f.write("/* mine */\n")
+        before = {at: sorted(names) for at, _, names in os.walk(self.path())}
+        code, said = self.command("--seed", "bob", "02")
+        self.assertEqual((code, said.count(KERNEL), "FORCE=1" in said), (1, 1, True), said)
+        self.assertIn(os.path.relpath(mine), said)
+        self.assertEqual({at: sorted(names) for at, _, names in os.walk(self.path())}, before)
+        self.assertEqual(exercise.seed_of(self.path()), "1")
+        for expected in (".orig", ".orig.2"):
+            code, said = self.command("--seed", "bob", "--force", "02")
+            self.assertEqual(code, 0, said)
+            self.assertTrue(kernels.read(mine + expected).endswith("/* mine */\n"), expected)
+            self.assertTrue(kernels.read(hole).endswith("/* mine */\n"))
+            self.command("--seed", "1", "02")
+            with open(mine, "a") as f:
+                f.write("/* mine */\n")
+
+    def test_a_newer_repository(self):
+        """What it wants otherwise is written anew, unless it was edited."""
+        self.command("02")
+        record = self.path(exercise.WRITTEN)
+        for name, there, code in (("02-fill-commit", "older\n", 0), ("02-fill-swizzle", "mine\n", 1)):
+            path = self.path(name, KERNEL)
+            text, written = kernels.read(path), kernels.read(record)
+            write(record, re.sub(rf".*(?=  {name}/{KERNEL})", exercise.digest("older\n"), written))
+            write(path, there)
+            got, said = self.command("02")
+            self.assertEqual((got, "[written]" in said, "older version" in said), (code, not code, bool(code)), said)
+            self.assertEqual(kernels.read(path), there if code else text)
+
+    def test_answers_of_a_class(self):
+        students = os.path.join(os.path.dirname(self.to), "seeds.csv")
+        with open(students, "w") as f:
+            f.write("ada,1\nbob,2\n")
+        code, said = self.command("--answers", "--seeds", students, "02")
+        self.assertEqual((code, said.count("lesson 02, ")), (0, 2))
+        self.assertIn("lesson 02, bob, seed 2\n", said)
+        self.assertEqual(said.count("02-fill-commit"), 1)
+        for e in exercise.load(ROOT, "02", "2"):
+            for q in e.questions:
+                self.assertIn(f"      {q.key} = {q.answer}\n", said)
+            self.assertIn(e.name, said)
 
     def test_nowhere_to_write(self):
         os.makedirs(self.to)

@@ -15,7 +15,7 @@ from unittest import mock
 import fixture
 import schema
 
-from sm100repo.course import draws, formats, grade, hints, mark as marks, submission, trial
+from sm100repo.course import draws, formats, grade, hints, mark as marks, sandbox, submission, trial
 from sm100repo.toolkit import Toolkit
 
 BUILD = os.path.join(fixture.ROOT, "build")
@@ -133,13 +133,15 @@ class Whole(unittest.TestCase):
         self.put(fixture.ARRIVALS, fixture.changed(fixture.PAIR, begin, endless))
         said = self.grade([fixture.ARRIVALS], "--hint", "1")[1]
         self.assertRegex(said, r"04-fill-arrivals +0 ")
-        self.assertIn("wrong in 1 of 1 runs", said)
+        self.assertRegex(said, "stopped it after far more instructions than .*: in its first run, under --schedule")
         self.assertIn("[watchdog]", said)
 
     def test_wrong_use(self):
         self.assertEqual(self.grade([fixture.MASKS], "--exercise", "nothing")[0], 2)
-        with contextlib.redirect_stderr(io.StringIO()):
-            self.assertEqual(grade.main(["--build", BUILD, "77"]), 2)
+        for words in (["77"], ["02", "--hint", "7"], ["02", "--format", "pdf"]):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(grade.main(["--build", BUILD, *words]), 2)
+            self.assertRegex(said.getvalue(), "^grade: there is no .*; there are: .*\n$")
 
 
 class Parts(unittest.TestCase):
@@ -156,30 +158,37 @@ class Parts(unittest.TestCase):
             self.assertEqual(len({t.arguments[:3] for t in trials if t.problem < 3}), 3, "three problems")
 
     def test_cycles(self):
-        def judged(ratio, doubt=""):
+        def judged(ratio, doubt="", other=""):
             mark = marks.Mark("x", "fill", parts={"results": (50, 50), "rules": (30, 30), "cycles": (0, 20)})
             launch = {"model": {"cycles": 1000 * ratio, "doubts": doubt, "why_not": "", "waits": []}}
-            marks.judge_cycles(mark, [launch], [{"model": {"cycles": 1000, "doubts": "", "why_not": ""}}], 20)
+            marks.judge_cycles(mark, [launch], [{"model": {"cycles": 1000, "doubts": other, "why_not": ""}}], 20)
             return mark.points
 
         self.assertEqual([judged(r) for r in (0.5, 1, 1.15, 1.325, 1.5, 9)], [100, 100, 100, 90, 80, 80])
-        self.assertEqual(judged(9, "an answer would differ"), 100, "they do not count")
+        self.assertEqual(judged(9, "it reads %clock", "it reads %clock"), 100, "they count for nobody")
+        self.assertEqual(judged(1, "it reads %clock"), 80, "a doubt of one's own costs the points")
 
     def test_answers(self):
         for form, given, wanted, right in (
                 ("number", "17", "17", True), ("number", "0x11", "17", True), ("number", "017", "17", True),
-                ("number", "", "17", False), ("number", "seventeen", "17", False), ("hex", "11", "0x0011", True),
-                ("hex", "17", "0x11", False), ("word", " Even  CTA", "even CTA", True), ("word", "", "", False)):
+                ("number", "", "17", False), ("number", "seventeen", "17", False), ("number", "16,384", "16384", True),
+                ("hex", "0x11", "0x0011", True), ("hex", "17", "0x11", True), ("hex", "11", "0x11", False),
+                ("hex", "0b1_0001", "0x11", True), ("hex", "1F", "0x1f", True), ("number", "1f", "31", True),
+                ("number", "0b10", "2", True), ("number", "banana", "11", False), ("number", "٣", "3", False),
+                ("number", "1" * 5000, "1", False), ("word", " Even  CTA", "even CTA", True), ("word", "", "", False)):
             self.assertEqual(marks.same(form, given, wanted), right, (form, given, wanted))
         self.assertEqual(marks.read_answers("# a = 1\na = 2 # no\nb\n = 3\n"), {"a": "2", "": "3"})
 
     def test_questions(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
-            f.write("mask.a = aa\narrivals = 6\nleader = even cta\n")
+            f.write("mask.a = aa\narrivals = banana\nleader = even cta\n")
             f.flush()
             grader = marks.Grader(fixture.ROOT, BUILD)
             mark = grader.grade(fixture.MASKS, f.name)
+            three = dataclasses.replace(fixture.MASKS, questions=fixture.MASKS.questions[:3])
+            self.assertEqual(grader.grade(three, f.name).points, 66.7, "two of three are two thirds")
         self.assertEqual((mark.points, mark.wrong), (50, ["arrivals", "bytes"]))
+        self.assertEqual(mark.notes, ["no number: arrivals = banana", "not right: 2 of 4 answers"])
         self.assertEqual([len(hints.hints(mark, fixture.MASKS, "", level)) for level in (0, 1, 2, 3)], [0, 2, 4, 6])
 
     def test_dependencies(self):
@@ -211,6 +220,48 @@ class Parts(unittest.TestCase):
                     said = str(refused)
                 self.assertRegex(said, rf"^it includes \S*{foreign}: only" if foreign else "^$", header)
                 self.assertNotRegex(said, "secret|root:")
+
+    def test_limits(self):
+        """What one hand-in needs too much of costs it its mark, and nobody else anything."""
+        def grade(stand_in):
+            with mock.patch.object(submission, "CPU_SECONDS", 2), mock.patch.object(marks, "read_answers", stand_in), \
+                 tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
+                return marks.Grader(fixture.ROOT, BUILD).grade(fixture.MASKS, f.name)
+
+        def spin(_):
+            while True:
+                pass
+
+        def fill(_):
+            return {"": bytearray(2 << 30)}
+
+        for stand_in, of in ((spin, "2 s of CPU time"), (fill, "1 GiB of memory")):
+            mark = grade(stand_in)
+            self.assertEqual((mark.state, mark.points, mark.notes),
+                             ("refused", 0, [f"to read it takes the grader more than {of}"]))
+        with self.assertRaisesRegex(KeyError, "what went wrong"):
+            sandbox.limited(lambda: {}["what went wrong"], cpu_seconds=2, memory_mb=1024)
+
+    def test_entries(self):
+        """A text that is made to be read slowly is read as fast as another."""
+        ptx = ".visible .entry f(\n.param .align 8 .b8 f_param_0[72],\n.param .u64 .ptr f_param_1\n)\n// .entry f()\n"
+        self.assertEqual(submission.entries(ptx), {"f": [[".b8", "[72]"], [".u64"]]})
+        for slow in (".entry a(" * 500_000, ".entry a(" + ".param " * 500_000 + ")", ".entry a" + " " * 500_000):
+            sandbox.limited(lambda slow=slow: submission.entries(slow), cpu_seconds=5, memory_mb=1024)
+
+    def test_has_include(self):
+        """No kernel asks which files the grader's machine has."""
+        for ask in ("#if __has_include(", "#if __has_\\\ninclude(", "#define ASK __has_include_next\n#if ASK(",
+                    "#define PASTE(a, b) a##b\n#if PASTE(__has_, include)("):
+            text = f'{ask}"/etc/passwd")\nint there;\n#endif\n{fixture.SIMPLE}'
+            with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(submission.Refused, "__has_include"):
+                submission.compile_kernel(fixture.ROOT, Toolkit(BUILD), "02_simple_umma", text, folder)
+
+    def test_words_of_the_compiler(self):
+        """They name the student's file."""
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(submission.Refused, r"\nmine\.cuh\(\d+\)"):
+            submission.compile_kernel(fixture.ROOT, Toolkit(BUILD), "02_simple_umma", fixture.SIMPLE + "x\n", folder,
+                                      "mine.cuh")
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -68,10 +68,17 @@ class Services(unittest.TestCase):
         told = run(*GRADE_ALL, word, "--csv", path, self.folder)
         self.assertIn("3 files, 0 to be marked", told)
         with open(path, newline="", encoding="utf-8") as f:
-            self.assertEqual(list(csv.reader(f)), [
-                ["student", "seed", "files", "points", "mean", name], ["'=cyd", "1", "1", "0", "0.0", "0"],
-                ["ada", "1", "1", "100", "100.0", "100"], ["bob", "1", "1", "0", "0.0", "0"],
-                ["eve", "", "0", "0", "", ""]])
+            rows = list(csv.reader(f))
+        wrong = rows[3][6]
+        self.assertRegex(wrong, r"^D is wrong: in 1\d of 1\d runs, first under --schedule=model --m=")
+        self.assertEqual(rows, [
+                ["student", "seed", "files", "total", "fill", name, "why " + name, "left out"],
+                ["'=cyd", "1", "1", "0.0", "0.0", "0", "not begun", ""],
+                ["ada", "1", "1", "100.0", "100.0", "100", "", ""],
+                ["bob", "1", "1", "0.0", "0.0", "0", wrong, ""],
+                ["eve", "", "0", "0.0", "0.0", "", "not handed in", ""]])
+        with open(os.path.join(self.folder, "marks", "bob.html"), encoding="utf-8") as f:
+            self.assertIn(wrong, f.read())
 
     def grade_all(self, *more):
         """Runs the class; (exit code, what it says)."""
@@ -83,9 +90,10 @@ class Services(unittest.TestCase):
         with open(os.path.join(self.folder, "marks.csv"), newline="", encoding="utf-8") as f:
             return list(csv.reader(f))
 
-    def answers(self, *student, start=""):
-        text = start + "".join(f"{q.key} = {q.answer}\n" for q in self.questions.questions)
-        self.put("class", *student, "02", self.questions.name, "answers.txt", text=text)
+    def answers(self, *student, start="", of=None):
+        of = of or self.questions
+        text = start + "".join(f"{q.key} = {q.answer}\n" for q in of.questions)
+        self.put("class", *student, "02", of.name, "answers.txt", text=text)
 
     def test_odd_folders(self):
         """What may lie in a class's folder stops nobody's mark: pipes, links without an end, names of any bytes."""
@@ -99,11 +107,15 @@ class Services(unittest.TestCase):
         self.put("class", "dan", "02", "SEED", text="=1+1\n")
         self.put("class", "dan", "02", self.questions.name, "answers.txt", text="")
         os.makedirs(os.path.join(self.folder, "class", ".git"))
+        self.answers("new\nline")
+        os.symlink("ada", os.path.join(self.folder, "class", "twin"))
         code, said = self.grade_all()
         self.assertEqual(code, 0, said)
         marks = [(row[0], row[1], row[3]) for row in self.rows()[1:]]
-        self.assertEqual(marks, [("ada", "1", "100"), (r"b\udcf6b", "1", "100"), ("cyd", "1", "100"),
-                                 ("dan", "'=1+1", "0")])
+        self.assertEqual(marks, [("ada", "1", "100.0"), (r"b\udcf6b", "1", "100.0"), ("cyd", "1", "100.0"),
+                                 ("dan", "'=1+1", "0.0"), (r"new\nline", "1", "100.0"), ("twin", "", "0.0")])
+        self.assertEqual(self.rows()[-1][-1], "the folder is a link")
+        self.assertIn("twin: the folder is a link", said)
 
     def test_students(self):
         """The teacher's list of seeds is the whole class; a part that is none, or a list that is not there, is told."""
@@ -121,6 +133,43 @@ class Services(unittest.TestCase):
             self.assertEqual((code, "Traceback" in said), (2, False), said)
         code, said = self.grade_all("--seeds", os.path.join(self.folder, "none.csv"))
         self.assertEqual((code, "Traceback" in said), (1, False), said)
+
+    def test_roster(self):
+        """Who hands in nothing is in the table, and in the means; what one seed calls otherwise is in one column."""
+        self.answers("ada")
+        self.answers("bob")
+        self.put("seeds.csv", text="ada,1\nbob,1\nzoe,1\n")
+        code, said = self.grade_all("--seeds", os.path.join(self.folder, "seeds.csv"), "--exercise",
+                                    f"{self.questions.name} 02-repair-1")
+        self.assertEqual(code, 0, said)
+        head, *rows = self.rows()
+        self.assertEqual(head[3:8], ["total", "predict", "repair", self.questions.name, "02-repair-1"])
+        self.assertEqual([row[:8] for row in rows], [[student, "1", "1", "50.0", "100.0", "0.0", "100", ""]
+                                                     for student in ("ada", "bob")] +
+                         [["zoe", "", "0", "0.0", "0.0", "0.0", "", ""]])
+        code, said = self.grade_all("--weights", "predict:3,repair:1")
+        self.assertEqual([row[3] for row in self.rows()[1:]], ["100.0", "100.0"], "only what was set counts")
+        self.assertIn("it is kept as", said)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "marks.csv.orig")), "zoe is in it")
+        code, said = self.grade_all("--exercise", "02-predict-nothing")
+        self.assertEqual((code, "EXERCISE=02-predict-nothing" in said), (2, True), said)
+        self.assertEqual(len(self.rows()), 3)
+        self.assertEqual(self.grade_all("--weights", "fun:1")[0], 2)
+
+    def test_seeds_of_tasks(self):
+        """Questions are marked by the seed that their TASK names, and by no other; the teacher's seed goes first."""
+        other = next(e for e in exercises.load(ROOT, "02", "2") if e.name == self.questions.name)
+        self.assertNotEqual([q.answer for q in other.questions], [q.answer for q in self.questions.questions])
+        for student, seed in (("ada", "1"), ("bob", "2")):
+            self.answers(student, of=other)
+            self.put("class", student, "02", "SEED", text=seed + "\n")
+            self.put("class", student, "02", other.name, "TASK.md", text=exercises.task(other))
+        self.assertEqual(self.grade_all()[0], 0)
+        self.assertEqual([row[1:4] for row in self.rows()[1:]], [["2", "1", "100.0"]] * 2)
+        self.put("seeds.csv", text="ada,1\nbob,2\n")
+        self.assertEqual(self.grade_all("--seeds", os.path.join(self.folder, "seeds.csv"))[0], 0)
+        self.assertEqual([row[3] for row in self.rows()[1:]], ["0.0", "100.0"])
+        self.assertIn("its TASK.md is of seed 2, and it is marked by seed 1", self.rows()[1][6])
 
     def test_gradescope(self):
         self.put("submission", "work", self.kernel.name, "kernel.cuh", text=self.kernel.solution)

@@ -31,7 +31,7 @@ runs() {
 # all EXERCISE FILE TEXT: the FILE of the EXERCISE gets the TEXT before it is marked
 all() {
     rm -rf "$scratch/work"
-    runs "$1" course.exercise --build "$build" --to "$scratch/work" 02
+    runs "$1" course.exercise --to "$scratch/work" 02
     echo "$3" >>"$scratch/work/02/$1/$2"
     runs '1 of 1 begun' course.grade --build "$build" --work "$scratch/work" --exercise "$1" 02
     runs '01-alloc-two-warps' tests/mutants/mutants.py --list

@@ -132,6 +132,7 @@ static void put(const struct sync *s, uint64_t key) {
     const uint32_t each = LAYERS * (512 + 9 * s->r->clocks.warps);
     if (!s->local && s->r->grid->flags.num >= MAX_FLAG_BYTES / each) {
         s->r->grid->quiet = true;
+        event_tell_unseen(s->r->cluster->cta[0].gpu, UNSEEN_GLOBAL_RACES);
         return;
     }
     struct flag *w = find_or_add(table(s), key);

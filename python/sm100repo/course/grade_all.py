@@ -1,6 +1,7 @@
 """grade_all.py - marks a whole class: make grade-all SUBMISSIONS=dir.
 
-  course.grade_all --build build [--exercise NAMES] [--seeds FILE] [--csv FILE] [--shard I/N] SUBMISSIONS
+  course.grade_all --build build [--exercise NAMES] [--seeds FILE] [--weights KIND:N,...] [--csv FILE] [--shard I/N]
+                   SUBMISSIONS
 
 One folder a student in SUBMISSIONS, with exercises/04/NAME/kernel.cuh beneath it, or 04/NAME/kernel.cuh, or
 NAME/kernel.cuh; answers.txt likewise. Every file is marked once: what it got is kept in build/grade/kept by a hash of
@@ -8,13 +9,14 @@ all that the mark depends on, so a run that was stopped goes on where it was, an
 process a core, one run at a time in each; the marks are those of make grade-NN.
 
 --shard 3/40: only the third of forty parts, for a batch system's array job; without it, whoever comes last writes the
-CSV of all that is kept. Exit code: as of grade.py.
+CSV of all that is kept, and the students' pages beside it (table.py). Exit code: as of grade.py.
 """
 
 import argparse
 import concurrent.futures
-import csv
 import dataclasses
+import difflib
+import fnmatch
 import glob
 import hashlib
 import json
@@ -24,11 +26,14 @@ import sys
 from pathlib import Path
 
 from sm100repo import ROOT, read, write
-from sm100repo.course import exercise as exercises, sandbox, submission
-from sm100repo.course.grade import chosen, file_of, seed_of
-from sm100repo.course.mark import Grader
-from sm100repo.course.model import ANSWERS, KERNEL
+from sm100repo.course import exercise as exercises, repair, sandbox, table
+from sm100repo.course.grade import Handed, chosen, file_of, seed_of, text_at, words
+from sm100repo.course.mark import Grader, refused
+from sm100repo.course.model import ANSWERS, KERNEL, Exercise
 from sm100repo.drift import Drift
+
+
+FINDINGS = 8  # of a mark, that are kept for the student's page
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,10 +41,9 @@ class Job:
     """One file of one student. key: of what its mark depends on."""
 
     student: str
-    seed: str
-    lesson: str
-    name: str
+    exercise: Exercise
     path: str
+    why: str  # it is refused without being read; else nothing
     key: str
 
 
@@ -54,14 +58,20 @@ def part(text):
 def options(argv):
     parser = argparse.ArgumentParser(prog="grade_all.py", description="marks the folders of a class")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder")
-    parser.add_argument("--exercise", default="", help="only these: names or shell patterns, with commas between")
-    parser.add_argument("--seeds", default="", help="a CSV of student,seed, all of them; else each folder's SEED")
+    parser.add_argument("--exercise", default="", help="what was set: names or patterns, with spaces or commas between")
+    parser.add_argument("--seeds", default="", help="a CSV of student,seed, of all; else each TASK.md says its own")
+    parser.add_argument("--weights", default="", help="of the kinds in the total: predict:30,fill:40,repair:30")
     parser.add_argument("--draw", default="", help="a word of the teacher's, by which sizes and seeds are drawn")
     parser.add_argument("--csv", default="", help="default build/grade/marks.csv")
     parser.add_argument("--shard", type=lambda text: text and part(text), help="I/N: the I-th of N parts, no CSV")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="files at a time")
     parser.add_argument("submissions")
-    return parser.parse_args(argv)
+    o = parser.parse_args(argv)
+    try:
+        o.weights = table.weights_of(o.weights)
+    except ValueError:
+        parser.exit(2, f"grade-all: WEIGHTS={o.weights}: it is to be as WEIGHTS=predict:30,fill:40,repair:30\n")
+    return o
 
 
 def machinery(root, build):
@@ -89,40 +99,55 @@ def files_of(folder):
     return found
 
 
-def read_seeds(path):
-    if not path:
-        return {}
-    with open(path, newline="", encoding="utf-8-sig") as f:
-        return {row[0].strip(): row[1].strip() for row in csv.reader(f) if len(row) >= 2}
-
-
 def students_of(folder):
     return sorted(d for d in os.listdir(folder) if os.path.isdir(os.path.join(folder, d)) and not d.startswith("."))
 
 
-def jobs_of(o, students, seeds):
-    """(the students' jobs, the exercises by (lesson, seed)). A file of no exercise of its seed is told of."""
-    machine, loaded, jobs = machinery(ROOT, o.build), {}, []
-    for student in students:
-        folder = os.path.join(o.submissions, student)
+class Class:
+    """The hand-ins of a class. jobs: what can be marked; seeds: {student: seeds}; left_out: {student: what cannot, and
+    why}; exercises: {(student, name): exercise}."""
+
+    def __init__(self, o, students, given):
+        self.o, self.given, self.jobs, self.exercises = o, given, [], {}
+        self.seeds, self.left_out = {s: set() for s in students}, {s: [] for s in students}
+        self.handed, self.machine = Handed(ROOT), machinery(ROOT, o.build)
+        for student in students:
+            folder = os.path.join(o.submissions, student)
+            if os.path.islink(folder):
+                self.left_out[student].append("the folder is a link")
+            elif os.path.isdir(folder):
+                self.read(student, folder)
+
+    def read(self, student, folder):
+        given = self.given.get(student, "")
         for (lesson, name), path in files_of(folder).items():
             places = [os.path.join(folder, "exercises", lesson), os.path.join(folder, lesson), folder]
-            seed = seeds.get(student) or seed_of(*places)
+            seed = given or seed_of(*places)
             if lesson not in exercises.lessons(ROOT):
                 continue
-            if (lesson, seed) not in loaded:
-                loaded[lesson, seed] = {e.name: e for e in exercises.load(ROOT, lesson, seed)}
-            exercise = loaded[lesson, seed].get(name)
+            exercise, why = self.handed.exercise(lesson, name, os.path.dirname(path), seed, given)
             if not exercise:
-                print(f"grade-all: {student}: {name} is no exercise of seed {seed}", file=sys.stderr)
-            elif chosen([exercise], o.exercise) and os.path.basename(path) == file_of(exercise):
-                try:
-                    text = submission.read_submission(path)
-                except (OSError, submission.Refused) as refused:
-                    text = f"refused: {refused}"
-                whole = "\0".join([machine, o.draw, repr(exercise), text])
-                jobs.append(Job(student, seed, lesson, name, path, hashlib.sha256(whole.encode()).hexdigest()[:32]))
-    return jobs, loaded
+                self.left_out[student].append(f"{name} is no exercise of seed {seed}")
+            elif os.path.basename(path) == file_of(exercise):
+                self.exercises[student, name] = exercise
+                self.seeds[student].add(exercise.seed or seed)
+                if chosen([exercise], self.o.exercise):
+                    self.jobs.append(self.job(student, exercise, path, why))
+
+    def job(self, student, exercise, path, why):
+        text = why or text_at(path) or "refused"
+        whole = "\0".join([self.machine, self.o.draw, repr(exercise), text])
+        return Job(student, exercise, path, why, hashlib.sha256(whole.encode()).hexdigest()[:32])
+
+    def table(self, students):
+        columns = {job.exercise.column: job.exercise.kind for job in self.jobs}
+        if self.o.exercise:
+            every = [e for lesson in exercises.lessons(ROOT) for e in self.handed.load(lesson, exercises.SEED).values()]
+            columns.update({e.column: e.kind for e in chosen(every, self.o.exercise)})
+        marks = {(job.student, job.exercise.column): kept(self.o.build, job) for job in self.jobs}
+        rows = [table.Row(student, sorted(self.seeds[student]), {c: marks.get((student, c)) for c in columns},
+                          self.left_out[student]) for student in students]
+        return table.Table(rows, columns, self.o.weights)
 
 
 def kept_path(build, job):
@@ -140,15 +165,18 @@ def keep(build, job, mark):
     """Whole or not at all: two that mark the same file write the same."""
     path = kept_path(build, job)
     made = {"name": mark.name, "state": mark.state, "points": mark.points, "parts": mark.parts, "notes": mark.notes,
-            "rules": sorted({f.rule for f in mark.findings}), "wrong": mark.wrong, "draw": mark.draw}
+            "findings": [f"{KERNEL}:{f.line}: {f.text} [{f.rule}] {f.section}" for f in mark.findings[:FINDINGS]],
+            "wrong": mark.wrong, "draw": mark.draw}
     write(f"{path}.{os.getpid()}", json.dumps(made, indent=1))
     os.replace(f"{path}.{os.getpid()}", path)
     return made
 
 
-def work(build, word, job, exercise):
-    mark = Grader(ROOT, build, word, jobs=1).grade(exercise, job.path)
-    return keep(build, job, mark)
+def work(build, word, job):
+    if job.why:
+        return keep(build, job, refused(job.exercise, job.why))
+    shown = os.path.join(job.exercise.name, os.path.basename(job.path))
+    return keep(build, job, Grader(ROOT, build, word, jobs=1).grade(job.exercise, job.path, shown=shown))
 
 
 def finished(future):
@@ -159,7 +187,7 @@ def finished(future):
         return f"not marked: {failure}", True
 
 
-def mark_all(o, jobs, loaded):
+def mark_all(o, jobs):
     """Marks what is not kept yet, and says after each how far it is; how many could not be."""
     todo, seen, failures = [], set(), 0
     for job in jobs:
@@ -169,38 +197,23 @@ def mark_all(o, jobs, loaded):
     print(f"grade-all: {len(jobs)} files, {len(todo)} to be marked, {o.jobs} at a time", flush=True)
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
         try:
-            running = {pool.submit(work, o.build, o.draw, j, loaded[j.lesson, j.seed][j.name]): j for j in todo}
+            running = {pool.submit(work, o.build, o.draw, job): job for job in todo}
             for done, future in enumerate(concurrent.futures.as_completed(running), 1):
                 job, (said, failed) = running[future], finished(future)
                 failures += failed
-                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  {said}", flush=True)
+                print(f"  {done}/{len(todo)}  {table.shown(job.student)}  {job.exercise.name}  {said}", flush=True)
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)  # none is begun any more
             raise
     return failures
 
 
-def plain(text):
-    """A name that a spreadsheet takes for a text, not for a formula."""
-    return "'" + text if text.startswith(tuple("=+-@\t\r\n")) else text
-
-
-def write_csv(o, path, students, jobs):
-    """A line a student: the seed, how many files, points, then each exercise; blank where there is no file."""
-    names = sorted({job.name for job in jobs})
-    marks = {(job.student, job.name): kept(o.build, job) for job in jobs}
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as f:
-        out = csv.writer(f)
-        out.writerow(["student", "seed", "files", "points", "mean", *names])
-        for student in students:
-            got = [marks.get((student, name)) for name in names]
-            points = [mark["points"] for mark in got if mark]
-            mean = f"{sum(points) / len(points):.1f}" if points else ""
-            seeds = " ".join(sorted({job.seed for job in jobs if job.student == student}))
-            out.writerow([plain(student), plain(seeds), len(points), f"{sum(points):g}", mean,
-                          *[f"{mark['points']:g}" if mark else "" for mark in got]])
-    print(f"grade-all: {path}")
+def write_table(made, path):
+    kept_as, pages = made.write_csv(path), os.path.splitext(path)[0]
+    if kept_as:
+        print(f"grade-all: the table that was there has marks that this one lacks; it is kept as {kept_as}")
+    made.write_pages(pages)
+    print(f"grade-all: {path}, and a page for each student in {pages}/")
 
 
 def main(argv):
@@ -210,16 +223,29 @@ def main(argv):
         print("grade-all: SUBMISSIONS=dir names a folder with one folder a student in it", file=sys.stderr)
         return 2
     os.makedirs(os.path.join(o.build, "grade", "kept"), exist_ok=True)
-    students, seeds = students_of(o.submissions), read_seeds(o.seeds)
-    unknown = [student for student in students if student not in seeds]
+    given = exercises.read_seeds(o.seeds) if o.seeds else {}
+    there = students_of(o.submissions)
+    unknown = [table.shown(student) for student in there if student not in given]
     if o.seeds and unknown:
         print(f"grade-all: {o.seeds} has no seed for {', '.join(unknown)}", file=sys.stderr)
         return 2
-    jobs, loaded = jobs_of(o, students, seeds)
+    known = {name for lesson in exercises.lessons(ROOT) for name in exercises.names(ROOT, lesson)}
+    known |= {f"{lesson}-repair-{place}" for lesson in exercises.lessons(ROOT) for place in range(1, repair.EACH + 1)}
+    for word in words(o.exercise):
+        if not fnmatch.filter(known, word):
+            near = difflib.get_close_matches(word, known)
+            print(f"grade-all: EXERCISE={word}: there is no exercise of this name"
+                  + (f"; did you mean {' or '.join(near)}?" if near else ""), file=sys.stderr)
+            return 2
+    students = sorted({*there, *given})
+    found = Class(o, students, given)
+    for student, what in found.left_out.items():
+        for why in what:
+            print(f"grade-all: {table.shown(student)}: {table.shown(why)}", file=sys.stderr)
     first, step = o.shard or (1, 1)
-    failed = mark_all(o, jobs[first - 1::step], loaded)
+    failed = mark_all(o, found.jobs[first - 1::step])
     if not o.shard:
-        write_csv(o, o.csv or os.path.join(o.build, "grade", "marks.csv"), students, jobs)
+        write_table(found.table(students), o.csv or os.path.join(o.build, "grade", "marks.csv"))
     return 1 if failed else 0
 
 

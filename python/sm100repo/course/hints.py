@@ -6,6 +6,7 @@ first level says where D is wrong, and the second which lines the exercise is ab
 
 import difflib
 
+from sm100repo.course import sandbox, submission
 from sm100repo.course.model import PREDICT
 
 MOST = 40  # lines of a difference
@@ -20,7 +21,7 @@ def rule_of(mark):
         places = [found.section, f"docs/diagnostics.md#{found.rule}", f"told under --schedule={found.schedule}"]
         lines.append("      " + "; ".join(place for place in places if place))
     if not mark.findings and mark.said:
-        lines.append(f"no rule fell; the numbers are wrong. The host says: {mark.said}")
+        lines.append(f"no rule fell that costs points; the numbers are wrong. The host says: {mark.said}")
     if not lines:
         lines += mark.waits[:3]
     return lines
@@ -28,8 +29,8 @@ def rule_of(mark):
 
 def line_of(mark, exercise, text):
     """Level 2."""
-    source, lines = text.splitlines(), []
-    for found in mark.findings[:3]:
+    source, lines, told = text.splitlines(), [], mark.findings or mark.asides
+    for found in told[:3]:
         if 0 < found.line <= len(source):
             lines.append(f"line: kernel.cuh:{found.line}: {source[found.line - 1].strip()}")
         else:
@@ -37,16 +38,16 @@ def line_of(mark, exercise, text):
         lines.append(f"      {found.message}")
         if found.hint:
             lines.append(f"      {found.hint}")
-    if not mark.findings and exercise.first:
+    if not told and exercise.first:
         lines.append(f"line: the exercise is about lines {exercise.first} to {exercise.last} of the file as given")
     return lines
 
 
-def hunks(text, solution):
-    """Of the difference, hunk by hunk: (line of text where it begins, its lines)."""
+def hunks(text, solution, around=1):
+    """Of the difference, hunk by hunk: (line of text where it begins, its lines). around: equal lines beside it."""
     found = []
     yours, its = text.rstrip().splitlines(), solution.rstrip().splitlines()
-    for line in difflib.unified_diff(yours, its, n=1, lineterm=""):
+    for line in difflib.unified_diff(yours, its, n=around, lineterm=""):
         if line.startswith("@@"):
             found.append((int(line.split()[1].lstrip("-").split(",")[0]), [line]))
         elif found:
@@ -87,3 +88,12 @@ def hints(mark, exercise, text, level):
     if level >= 3:
         lines += difference(mark, exercise, text)
     return lines
+
+
+def within_limits(mark, exercise, text, level):
+    """The same of a student's text, which may be one that takes long to compare."""
+    try:
+        return sandbox.limited(lambda: hints(mark, exercise, text, level), cpu_seconds=submission.CPU_SECONDS,
+                               memory_mb=submission.MEMORY_MB)
+    except sandbox.Over as over:
+        return [f"no hint: to compare it with the solution takes more than {over}"]

@@ -4,16 +4,17 @@ fill, repair: results (D is right in every run), rules kept (the checker found n
 is timed. Results are the gate: who has them wrong in one run, lets other units do the work than the step's own kernel,
 or leaves in what the exercise asks to mend, has nothing. predict: each question the same.
 
-Cycles are the model's, of the student's kernel and of the step's own with the same arguments. They count only where the
-model has no doubt of either; all points up to 15 % more, fewer up to 50 %. Where they do not count, the rest makes the
-hundred. They never make a right kernel a wrong one.
+Cycles are the model's, of the student's kernel and of the step's own with the same arguments: all points up to 15 %
+more, fewer up to 50 %. Where the model has a doubt of the step's own run, they count for nobody, and the rest makes the
+hundred. A doubt of the student's run alone costs the points. They never make a right kernel a wrong one.
 """
 
 import os
+import re
 import tempfile
 from dataclasses import dataclass, field
 
-from sm100repo.course import draws, submission, trial
+from sm100repo.course import draws, sandbox, submission, trial
 from sm100repo.course.model import PREDICT, REPAIR
 from sm100repo.toolkit import Toolkit
 
@@ -31,6 +32,7 @@ class Mark:
     parts: dict[str, tuple[float, float]] = field(default_factory=dict)  # name: points, of how many
     notes: list[str] = field(default_factory=list)
     findings: list[trial.Finding] = field(default_factory=list)
+    asides: list[trial.Finding] = field(default_factory=list)  # of class strict, where D is wrong and nothing else fell
     wrong: list[str] = field(default_factory=list)  # questions, by key
     said: str = ""  # of a run whose D is wrong
     waits: list[str] = field(default_factory=list)  # where the cycles went
@@ -56,33 +58,43 @@ class Grader:
         self.toolkit = Toolkit(self.build)
         self.emulator = os.path.join(self.build, "sm100emu")
 
-    def grade(self, exercise, path, untouched=False):
+    def grade(self, exercise, path, untouched=False, asides=False, shown=""):
         """The mark of the student's file at `path`, which is only read. untouched: a kernel that is as it was given is
-        run, too, for what the checker finds; it has no points."""
-        mark, answers, asked = Mark(exercise.name, exercise.kind), {}, exercise.kind == PREDICT
-        mark.parts = {} if asked else {name: (0, of) for name, of in POINTS[exercise.timed].items()}
+        run, too, for what the checker finds; it has no points. asides: collect those. shown: what the file is called
+        to the student, else its path from here."""
+        if exercise.kind != PREDICT:
+            submission.prepare(self.toolkit)
+        shown = shown or os.path.relpath(path)
+        try:
+            return sandbox.limited(lambda: self.read_and_grade(exercise, path, untouched, asides, shown),
+                                   cpu_seconds=submission.CPU_SECONDS, memory_mb=submission.MEMORY_MB)
+        except sandbox.Over as over:
+            return refused(exercise, f"to read it takes the grader more than {over}")
+
+    def read_and_grade(self, exercise, path, untouched, asides, shown):
+        mark, answers, asked = blank(exercise), {}, exercise.kind == PREDICT
         try:
             text = submission.read_submission(path)
             if asked:
                 answers = read_answers(text)
             elif text != exercise.start or untouched:
-                self.grade_kernel(mark, exercise, text)
+                self.grade_kernel(mark, exercise, text, asides, shown)
             if text == exercise.start and not asked:
                 mark.state, mark.notes = "not begun", []
                 mark.parts = {name: (0, of) for name, (_, of) in mark.parts.items()}
         except FileNotFoundError:
             mark.state = "not begun"
-        except submission.Refused as refused:
-            mark.state = "refused"
-            mark.notes.append(str(refused))
+        except submission.Refused as why:
+            return refused(exercise, str(why))
         if asked:
             grade_answers(mark, exercise, answers)
         return mark
 
-    def grade_kernel(self, mark, exercise, text):
+    def grade_kernel(self, mark, exercise, text, asides, shown):
         with tempfile.TemporaryDirectory(prefix="grade-") as scratch:
             scratch = os.path.realpath(scratch)
-            program, folder = submission.make_program(self.root, self.build, self.toolkit, exercise.step, text, scratch)
+            program, folder = submission.make_program(self.root, self.build, self.toolkit, exercise.step, text, scratch,
+                                                      shown)
             mark.draw, trials = draws.draw(exercise.step, exercise.name, text, self.word, exercise.run)
             own = submission.program_path(self.build, exercise.step)
             references = self.references(own, trials, scratch)
@@ -90,7 +102,11 @@ class Grader:
                                             for result in references.values() for launch in result.launches)
             results = trial.run_all(self.emulator, program, trials, scratch, self.jobs, folder=folder,
                                     watchdog=watchdog, strict=exercise.strict)
-        collect(mark, results, folder)
+            collect(mark, results, folder)
+            wrong = next((t for t, result in zip(trials, results) if not result.right), None)
+            if asides and wrong and not mark.findings:
+                mark.asides = trial.run_one(self.emulator, program, wrong, scratch, folder=folder, watchdog=watchdog,
+                                            strict=trial.ALL).findings
         judge(mark, exercise, trials, results, references)
 
     def references(self, program, trials, scratch):
@@ -101,6 +117,18 @@ class Grader:
             if not result.right:
                 raise RuntimeError(f"{program} {' '.join(made.arguments)}: {result.said or 'the step itself fails'}")
         return dict(zip(wanted, results))
+
+
+def blank(exercise):
+    """The mark of what has done nothing yet."""
+    parts = {} if exercise.kind == PREDICT else {name: (0, of) for name, of in POINTS[exercise.timed].items()}
+    return Mark(exercise.name, exercise.kind, parts=parts)
+
+
+def refused(exercise, why):
+    mark = blank(exercise)
+    mark.state, mark.notes = "refused", [why]
+    return mark
 
 
 def order(made):
@@ -129,23 +157,28 @@ def collect(mark, results, folder):
 
 def judge(mark, exercise, trials, results, references):
     """Results, rules, cycles."""
-    failed = [t for t, r in zip(trials, results) if not r.right]
+    failed = [(t, r) for t, r in zip(trials, results) if not r.right]
     if failed:
-        first = failed[0]
-        mark.notes.append(f"wrong in {len(failed)} of {len(results)} runs, first under --schedule={first.schedule}: "
-                          + " ".join(first.arguments))
+        first, result = failed[0]
+        runs = f"in {len(failed)} of {len(results)} runs" if len(results) == len(trials) else "in its first run"
+        where = ", first under" if len(failed) > 1 else ", under"
+        mark.notes.append(f"{result.why}: {runs}{where} --schedule={first.schedule} " + " ".join(first.arguments))
         return
     lacking = sorted({name for t, r in zip(trials, results)
                       for name in trial.too_little(references[key(t)].launches, r.launches)})
     if lacking:
         mark.notes.append("D is right, but not by the work that is asked for: too little of " + ", ".join(lacking))
         return
-    left = unmended(exercise, mark.findings, any(result.lost for result in results))
+    unseen = next((result.unseen for result in results if result.unseen), "")
+    left = unmended(exercise, mark.findings, any(result.lost for result in results), unseen)
     if left:
-        mark.notes.append("D is right by luck: the checker still finds what is to be mended: " + left)
+        mark.notes.append("D is right, " + left)
         return
     of = POINTS[exercise.timed]
     mark.parts["results"] = (of["results"], of["results"])
+    if unseen:
+        mark.notes.append(f"right in all runs, but no points for rules: the checker could not see all of it: {unseen}")
+        return
     if mark.findings:
         mark.notes.append("right in all runs, against the rules: " + ", ".join(sorted({f.rule for f in mark.findings})))
         return
@@ -154,20 +187,30 @@ def judge(mark, exercise, trials, results, references):
         judge_cycles(mark, results[0].launches, references[key(trials[0])].launches, of["cycles"])
 
 
-def unmended(exercise, found, more):
-    """Which findings, by their rules, say that the work is not done. A program to be mended is to have none at all, as
-    before its one mistake; more: not all were kept, and those of the exercise may be among the rest."""
+def unmended(exercise, found, more, unseen):
+    """Why the work is not done, or nothing. A program to be mended is to have no finding at all, as before its one
+    mistake. more: not all findings were kept, and those of the exercise may be among the rest; unseen: the checker kept
+    too little to see whether the mistake is mended."""
     rules = {f.rule for f in found}
+    left = sorted(rules if exercise.kind == REPAIR else rules & set(exercise.rules))
     if more:
-        return "more than the emulator can list"
-    return ", ".join(sorted(rules if exercise.kind == REPAIR else rules & set(exercise.rules)))
+        return "but the checker finds more than the emulator can list"
+    if left:
+        return "by luck: the checker still finds what is to be mended: " + ", ".join(left)
+    if unseen and exercise.kind == REPAIR:
+        return f"but whether the mistake is mended the checker could not see: {unseen}"
+    return ""
 
 
 def judge_cycles(mark, own, reference, of):
     (took, doubt), (wanted, other) = trial.cycles(own), trial.cycles(reference)
-    if doubt or other:
+    if other:
         del mark.parts["cycles"]
-        mark.notes.append(f"cycles do not count here, by the model's own doubt: {(doubt or other).partition(';')[0]}")
+        mark.notes.append(f"cycles count for nobody here: the model doubts the step's own: {other.partition(';')[0]}")
+        return
+    if doubt:
+        mark.notes.append("no points for cycles: the model can time the step's own kernel, and not this one: "
+                          + doubt.partition(";")[0])
         return
     ratio = took / wanted
     share = min(1.0, max(0.0, (NONE - ratio) / (NONE - FULL)))
@@ -187,21 +230,22 @@ def read_answers(text):
     return {left.strip(): right.strip() for left, equals, right in pairs if equals}
 
 
-def number(text, form):
-    """17, 0x11, 0b10001; a hex answer may lack its 0x."""
-    text = text.replace("_", "").replace(" ", "").lower()
-    for base in (16,) if form == "hex" else (10, 0):
-        try:
-            return int(text, base)
-        except ValueError:
-            pass
-    return None
+SPELLINGS = ((10, r"[0-9]+"), (16, r"0x[0-9a-f]+"), (2, r"0b[01]+"), (8, r"0o[0-7]+"), (16, r"[0-9]*[a-f][0-9a-f]*"))
+LONGEST = 80  # characters of a number
+
+
+def number(text):
+    """17, 0x11, 0b10001, 0o21; digits with a letter from a to f are hexadecimal; 16,384 and 1_000 and 1111 0000 have
+    separators. None where it is no number."""
+    text = re.sub(r"(?<=\w)[_,' ](?=\w)", "", text[:LONGEST + 1].strip().lower())
+    return next((int(text, base) for base, digits in SPELLINGS
+                 if len(text) <= LONGEST and re.fullmatch(digits, text, re.A)), None)
 
 
 def same(form, given, wanted):
     """Whether two answers are one: numbers by value, in whatever base; words by their letters."""
     if form in ("number", "hex"):
-        return number(given, form) is not None and number(given, form) == number(wanted, form)
+        return number(given) is not None and number(given) == number(wanted)
     return " ".join(given.lower().split()) == " ".join(wanted.lower().split()) and given != ""
 
 
@@ -209,9 +253,12 @@ def grade_answers(mark, exercise, answers):
     if mark.state == "graded" and not any(answers.get(q.key) for q in exercise.questions):
         mark.state = "not begun"
     for question in exercise.questions:
-        right = same(question.form, answers.get(question.key, ""), question.answer)
+        given = answers.get(question.key, "")
+        right = same(question.form, given, question.answer)
         mark.parts[question.key] = (float(right), 1.0)
         if not right:
             mark.wrong.append(question.key)
+        if given and question.form != "word" and number(given) is None:
+            mark.notes.append(f"no number: {question.key} = {given[:40]}")
     if mark.wrong and mark.state == "graded":
         mark.notes.append(f"not right: {len(mark.wrong)} of {len(exercise.questions)} answers")

@@ -42,3 +42,10 @@ class Exercise:
     run: tuple[str, ...] = ()  # arguments of the step's program under which the mistake or hole shows
     timed: bool = False  # modelled cycles count
     questions: tuple[Question, ...] = field(default=())
+    seed: str = ""  # that drew it; none for a hole, which is the same for all
+    place: int = 0  # of a repair: which of the lesson's, from 1: the same column of marks for all seeds
+
+    @property
+    def column(self):
+        """Its name in a table of a class, where each student has other repairs."""
+        return f"{self.lesson}-{REPAIR}-{self.place}" if self.place else self.name

@@ -164,5 +164,5 @@ def load(root, lesson, seed):
         questions = tuple(Question(key, filled(" ".join(text), values), answers[ask.word, key], form)
                           for key, form, _, text in ask.questions)
         made.append(Exercise(name=f"{lesson}-predict-{ask.word}", lesson=lesson, kind=PREDICT, title=ask.title,
-                             text=filled("\n".join(ask.text), values) + "\n", questions=questions))
+                             text=filled("\n".join(ask.text), values) + "\n", questions=questions, seed=seed))
     return made

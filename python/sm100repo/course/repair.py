@@ -77,21 +77,25 @@ def chosen(found, seed):
 
 
 def differing(text, other):
-    """The first and last line of `other` that text does not have there."""
+    """The first and last line of `other` that text does not have there; where it only lacks some, the line there."""
     a, b = text.splitlines(), other.splitlines()
     head = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-    tail = next((i for i, (x, y) in enumerate(zip(reversed(a[head:]), reversed(b[head:]))) if x != y), 0)
+    rest = min(len(a), len(b)) - head
+    tail = next((i for i, (x, y) in enumerate(zip(reversed(a[head:]), reversed(b[head:]))) if x != y), rest)
     return head + 1, max(head + 1, len(b) - tail)
 
 
-def exercise(root, lesson, case, broken):
-    """Of a part, the name has the part's."""
+def name_of(lesson, case):
+    """It hides the mutant's name. Of a part, it has the part's."""
+    return "-".join([lesson, "repair", *case.run[0].split("/")[2:], hashlib.sha256(case.name.encode()).hexdigest()[:4]])
+
+
+def exercise(root, lesson, case, broken, seed="", place=0):
     step, solution = case.run[0], kernel(root, case.run[0])
-    name = "-".join([lesson, "repair", *step.split("/")[2:], hashlib.sha256(case.name.encode()).hexdigest()[:4]])
     first, last = differing(solution, broken)
-    return Exercise(name=name, lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
+    return Exercise(name=name_of(lesson, case), lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
                     step=step, start=broken, solution=solution, first=first, last=last, rules=tuple(case.rules),
-                    run=tuple(case.run[1:]))
+                    run=tuple(case.run[1:]), seed=seed, place=place)
 
 
 def load(root, lesson, step, seed):
@@ -99,4 +103,4 @@ def load(root, lesson, step, seed):
     found = usable(root, step)
     if len(found) < EACH:
         return []
-    return [exercise(root, lesson, *pair) for pair in chosen(found, draw(seed))]
+    return [exercise(root, lesson, *pair, seed, place) for place, pair in enumerate(chosen(found, draw(seed)), 1)]

@@ -22,7 +22,7 @@ from sm100repo.course.kernels import program_path
 from sm100repo.toolkit import write_program
 
 MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
-COMPILE_SECONDS = 60
+CPU_SECONDS, MEMORY_MB = 30, 1024  # of a hand-in, outside of the emulator: each compiler's, and the grader's own
 
 
 class Refused(Exception):
@@ -101,14 +101,22 @@ def strangers(paths, folder, readable):
     return outside(found, links(tuple(readable))) if found else []
 
 
+def prepare(toolkit):
+    """Asks the compilers where their headers are, once for all hand-ins: what was asked is kept."""
+    links(header_folders(tuple(toolkit.device)))
+
+
 def own_lines(said, source, alone):
     """What the compiler said, but no more than a screen; alone: lines that name the student's file or ours."""
     lines = [line for line in said.strip().splitlines() if not alone or line.startswith((source, "common/"))]
     return "\n".join(lines[:40]) or "(a file that it includes is not there, or is no header)"
 
 
-def compile_kernel(root, toolkit, step, text, scratch):
-    """The PTX of a student's text, whose lines of source name the step's folder with kernel.cuh in it."""
+def compile_kernel(root, toolkit, step, text, scratch, shown="kernel.cuh"):
+    """The PTX of a student's text, whose lines of source name the step's folder with kernel.cuh in it. shown:
+    what the compiler's words are to call it."""
+    if "__has_include" in re.sub(r"\W", "", text):  # in one piece, or to be pasted together
+        raise Refused("it asks by __has_include which files there are: only common/ and the step's headers are")
     folder = os.path.join(scratch, "source")
     copy_headers(root, step, folder)
     source = os.path.join(home(root, step), "kernel.cuh")
@@ -117,11 +125,12 @@ def compile_kernel(root, toolkit, step, text, scratch):
     # The list is made by a run in front: what reads a foreign file is not compiled, so no error shows its lines.
     for listed, words in (("read.d", ["-M"]), ("made.d", ["-ptx", "-MD", "-o", "made.ptx"])):
         ran = sandbox.run([*toolkit.device, "-I", ".", *words, "-MF", listed, source], folder,
-                          seconds=10 * COMPILE_SECONDS, cpu_seconds=COMPILE_SECONDS, memory_mb=4096)
+                          seconds=10 * CPU_SECONDS, cpu_seconds=CPU_SECONDS, memory_mb=MEMORY_MB)
         if ran.code is None:
-            raise Refused(f"it is not compiled within {COMPILE_SECONDS} s of CPU time")
+            raise Refused(f"it is not compiled within {CPU_SECONDS} s of CPU time")
         if ran.code:
-            raise Refused("it does not compile:\n" + own_lines(ran.err or ran.out, source, "-M" in words))
+            said = own_lines(ran.err or ran.out, source, "-M" in words)
+            raise Refused("it does not compile:\n" + said.replace(source, shown))
         foreign = strangers(dependencies(read(os.path.join(folder, listed))), folder, readable)
         if foreign:
             raise Refused("it includes " + ", ".join(foreign) + ": only common/ and the step's headers may be included")
@@ -129,10 +138,11 @@ def compile_kernel(root, toolkit, step, text, scratch):
 
 
 def entries(ptx):
-    """The kernels of a PTX text: name to the types and sizes of their parameters."""
+    """The kernels of a PTX text: name to the types and sizes of their parameters. No pattern reads on behind what
+    begins another kernel, so a text of many beginnings without an end takes no longer than others."""
     found = {}
-    for name, parameters in re.findall(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)", ptx):
-        found[name] = re.findall(r"\.param[^,]*?(\.[bfsu]\d+)\b[^,\[]*(\[\d+\])?", parameters)
+    for name, parameters in re.findall(r"\.entry\s+([\w$]+)\s*\(([^()]*)\)", re.sub(r"//[^\n]*", "", ptx)):
+        found[name] = [re.findall(r"\.[bfsu]\d+\b|\[\d+\]", word) for word in parameters.split(",") if word.strip()]
     return found
 
 
@@ -145,10 +155,11 @@ def check_kernels(wanted, got):
             raise Refused(f"the kernel {name} has other parameters than the step's host gives it")
 
 
-def make_program(root, build, toolkit, step, text, scratch):
-    """(path of the program with the student's kernels, folder of its source). Raises Refused."""
+def make_program(root, build, toolkit, step, text, scratch, shown="kernel.cuh"):
+    """(path of the program with the student's kernels, folder of its source); shown: as of compile_kernel. Raises
+    Refused."""
     base = Path(program_path(build, step)).read_bytes()
-    ptx, folder = compile_kernel(root, toolkit, step, text, scratch)
+    ptx, folder = compile_kernel(root, toolkit, step, text, scratch, shown)
     check_kernels(entries(splice.ptx_of(base)), entries(ptx))
     path = os.path.join(scratch, "program")
     write_program(path, splice.spliced(base, ptx))

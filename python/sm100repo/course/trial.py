@@ -16,6 +16,7 @@ from sm100repo.course import sandbox
 SECONDS = 600  # by the clock: it hangs; a kernel that does not end is stopped long before, by what it executes
 CPU_SECONDS = 120
 WATCHED = ("error", "warning")  # levels of the findings that count; what is `strict` is a note, and counts where asked
+ALL = ("all of class strict", )
 OPERATIONS = ("tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.alloc")  # as the step's own kernel does them
 
 
@@ -41,9 +42,11 @@ class Result:
 
     right: bool = False
     ended: bool = True
-    said: str = ""  # why not, for people; nothing is decided by it
+    why: str = ""  # where it is not: what became of it, as the beginning of a sentence
+    said: str = ""  # the program's last words, for people; nothing is decided by them
     findings: list[Finding] = field(default_factory=list)
     lost: bool = False  # more rules fell than the emulator has room for
+    unseen: str = ""  # what the checker could not see of it, since it keeps no more than it has room for
     launches: list[dict] = field(default_factory=list)
 
 
@@ -76,12 +79,14 @@ def of_file(path, key):
 
 
 def findings(path, folder, strict):
-    """(what the checker found and counts here, whether there was more); None, False where there is no whole file."""
+    """(what the checker found and counts here, whether there was more); None, False where there is no whole file.
+    strict: as of run_one."""
     run = (of_file(path, "runs") or [None])[0]
     if run is None:
         return None, False
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
-    found = [finding(r, rules, folder) for r in run["results"] if r["level"] in WATCHED or r["ruleId"] in strict]
+    found = [finding(r, rules, folder) for r in run["results"]
+             if r["level"] in WATCHED or strict is ALL or r["ruleId"] in strict]
     return found, run["properties"]["occurrencesWithoutResult"] > 0
 
 
@@ -91,9 +96,21 @@ def last_words(run):
     return (failed or run.err.strip().splitlines() or [""])[-1][:300]
 
 
+def why_not(run, found, launches):
+    """What became of a run that is not right."""
+    if run.code is None:
+        return f"it did not end within {CPU_SECONDS} s of CPU time"
+    if any(f.rule == "watchdog" for f in found):
+        return "the emulator stopped it after far more instructions than the step's own kernel executes"
+    if not launches or any(launch["fault"] for launch in launches):
+        rules = [f.rule for f in found if f.level == "error"]
+        return f"the emulator stopped it{f' ({rules[0]})' if rules else ''}"
+    return "D is wrong" if run.code == 1 else f"the program ended with exit code {run.code}"
+
+
 def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0, strict=()):
     """One trial of one program, on one host thread, by which it is the same on any machine. strict: the rules of that
-    class that count."""
+    class that count, or ALL."""
     name = os.path.join(scratch, f"run-{os.urandom(6).hex()}")
     os.mkdir(name)
     sarif, stats = os.path.join(name, "found.sarif"), os.path.join(name, "stats.json")
@@ -107,8 +124,9 @@ def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0, strict=
                     findings=found or [], lost=lost, launches=launches)
     for each in result.findings:
         each.schedule = trial.schedule
+    result.unseen = "; ".join({what for launch in launches for what in launch.get("unseen", [])})
     if not result.right:
-        result.said = last_words(run) if result.ended else "it did not end"
+        result.why, result.said = why_not(run, result.findings, launches), last_words(run)
     return result
 
 
