@@ -371,19 +371,19 @@ run-% check-% watch-% grade-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make $(firstword $(subst -, ,$@))-01, ...)" >&2; exit 2
 
 # make run-4 is make run-04.
-$(foreach n,$(NUMBERS),$(foreach w,run check watch exercise grade,$(eval $(w)-$(n:0%=%): $(w)-$(n) ; @:)))
+$(foreach n,$(NUMBERS),$(foreach w,run check watch exercise grade answers,$(eval $(w)-$(n:0%=%): $(w)-$(n) ; @:)))
 
 # A goal that is no target: what was meant?
 TARGETS := $(shell sed -n 's/^\([a-z][a-z0-9 -]*\):\([^=].*\)*$$/\1/p' Makefile)
 UNKNOWN := $(foreach g,$(filter-out $(TARGETS) FORCE,$(MAKECMDGOALS)),$(if $(findstring /,$(g))$(wildcard $(g)),,$(g)))
-UNKNOWN := $(filter-out run-% check-% watch-% break-% exercise-% grade-%,$(UNKNOWN))
+UNKNOWN := $(filter-out run-% check-% watch-% break-% exercise-% grade-% answers-%,$(UNKNOWN))
 .PHONY: $(UNKNOWN)
 $(UNKNOWN):
 	@sh scripts/help.sh --meant '$@' $(STEPS)
 
 # Without a number: which there are.
-.PHONY: run check watch break exercise grade
-run check watch break exercise grade:
+.PHONY: run check watch break exercise grade answers
+run check watch break exercise grade answers:
 	@echo "make $@: which step? $(foreach n,$(NUMBERS),make $@-$(n)$(if $(filter break,$@),-1))" >&2; exit 2
 
 # ---------------------------------------------------------------- the course: experiments, exercises, marks, pictures, pages
@@ -393,11 +393,18 @@ break-%: emulator $(TOOL)
 
 # The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
 ifneq ($(and $(EXERCISE),$(filter run-% check-% watch-%,$(MAKECMDGOALS))),)
-ifeq ($(wildcard exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh),)
-$(error there is no exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh to run: make exercise-NN writes them)
+EXERCISE_LESSON := $(firstword $(subst -, ,$(EXERCISE)))
+EXERCISE_ROOM := exercises/$(EXERCISE_LESSON)
+ifneq ($(wildcard $(EXERCISE_ROOM)/$(EXERCISE)/answers.txt),)
+$(error $(EXERCISE) has questions, and no kernel to run: make grade-$(EXERCISE_LESSON) EXERCISE=$(EXERCISE) marks the answers)
 endif
-EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
-$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(call own,$(EXERCISE_STEP)) FORCE
+ifeq ($(wildcard $(EXERCISE_ROOM)/$(EXERCISE)/kernel.cuh),)
+EXERCISES_THERE := $(patsubst $(EXERCISE_ROOM)/%/kernel.cuh,%,$(wildcard $(EXERCISE_ROOM)/*/kernel.cuh))
+$(error there is no $(EXERCISE_ROOM)/$(EXERCISE)/kernel.cuh to run$(if \
+    $(EXERCISES_THERE),; there are: $(EXERCISES_THERE),: make exercise-NN writes the exercises of a lesson))
+endif
+EXERCISE_STEP = $(filter $(EXERCISE_LESSON)_%,$(STEPS))
+$(PROGRAMS)/exercises/%: $(EXERCISE_ROOM)/%/kernel.cuh $(call own,$(EXERCISE_STEP)) FORCE
 	$(call say,NVCC,$<)
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.kernels --build $(PROGRAMS) $< $(EXERCISE_STEP)$(SUBPROGRAM:%=/%) $@

@@ -14,7 +14,7 @@ if [ "${1:-}" = --meant ]; then
     echo "make: there is no target $1; make alone lists them" >&2
     ! command -v python3 >/dev/null || printf '%s\n' "$targets" | python3 -ISB -c 'import difflib, sys
 names = [line.split()[0] for line in sys.stdin]
-names += [f"{word}-{step[:2]}" for word in "run check watch exercise grade".split() for step in sys.argv[2:]]
+names += [f"{word}-{step[:2]}" for word in "run check watch exercise grade answers".split() for step in sys.argv[2:]]
 meant = difflib.get_close_matches(sys.argv[1], names, 3, 0.7)
 if meant:
     print("make: did you mean " + " or ".join(meant) + "?", file=sys.stderr)' "$@"
@@ -41,13 +41,14 @@ done
 line "" "(run-01, check-01, watch-01 PART=contend or shapes: the other programs of step 01; run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
 line "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; BESIDE=--schedule=lazy: beside another schedule)"
 line "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
-line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; exercise-all)"
+line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; FORCE=1; exercise-all)"
 line "grade-NN" "marks them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
 line "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
 group "$learn"
 printf '\nYour own kernels: the emulator\n'
 group "$own"
 printf '\nTeach\n'
+line "answers-NN" "the answers of a lesson's exercises (SEED=name; STUDENTS=seeds.csv: of a class)"
 group "$teach"
 printf '\nDevelop\n'
 group "$learn $own $teach" not
