@@ -32,7 +32,7 @@ CITED = re.compile(r"([A-Za-z0-9_./-]+\.(?:cu|cuh|c|h|def|sh|py|js|txt|md)):(\d+
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 OUTPUT = re.compile(r"^(\$ |(PASS|FAIL)  \w|(error|warning|strict): .*\[[a-z0-9-]+\]$|\s+--> .*:\d+)")
 NEAR = 10  # lines
-FAMILIES = ("run", "check", "watch", "break", "exercise", "grade")
+FAMILIES = ("run", "check", "watch", "break", "exercise", "grade", "answers")
 
 
 def squeezed(text):
