@@ -26,7 +26,7 @@ enum {
     MAX_STAGES = 9,
 };
 
-/* The tasks of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */
+/* The tasks of a CTA's warps. The epilogue takes four in a row, from 0: warp w reaches lanes 32 (w % 4) ... of TMEM. */
 enum {
     EPILOGUE_WARPS = 4,
     MMA_WARP = 4,

@@ -233,8 +233,8 @@ static __device__ __forceinline__ void c_role(const struct gemm *g, const struct
 }
 
 /* ---------------------------------------------------------------- epilogue: warps 0 ... 3 of each CTA
- * Each warp has 32 rows of every subtile, a slab of shared memory, to itself, and stores it by itself, so that the four
- * never wait for each other. Thread = row: 128 bytes, the swizzle's span. */
+ * Each warp has 32 rows of every subtile, a slab of shared memory, to itself, and stores it by itself, so that no
+ * barrier joins the four. Thread = row: 128 bytes, the swizzle's span. */
 
 /* Where the thread's row lies in a buffer, 16 bytes each, in the order of the columns. It is worked out once: with
  * buffer_at() added, which is a constant, these are the addresses in each buffer. */

@@ -110,8 +110,8 @@ def slab(runs):
     d.wrap(
         MARGIN,
         y,
-        "A warp writes, fences and stores its own slab: the %d warps never wait for each other. With %d buffers the "
-        "store of one subtile runs while the next is written." % (warps, buffers),
+        "A warp writes, fences and stores its own slab: no barrier joins the %d warps. With %d buffers the store "
+        "of one subtile runs while the next is written." % (warps, buffers),
     )
     return (
         d,
