@@ -426,7 +426,7 @@ grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 01_% 05_%,$
 endef
 $(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
 
-.PHONY: grade-all docs site
+.PHONY: grade-all docs site slides handout
 grade-all: all ## marks a class, a folder a student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.grade_all --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
@@ -436,8 +436,14 @@ docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons an
 	@sh scripts/doctor.sh need python3
 	@SAN_LIB='$(SAN_LIB)' $(PYTHON) docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
-site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 28 MB)
+site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 30 MB)
 	@MAKE='$(MAKE)' sh scripts/site.sh $(BUILD)
+
+slides: ## slides for the four sessions of docs/teaching.md in build/slides/, to be opened in a browser (fetches Sphinx, 30 MB)
+	@sh scripts/slides.sh $(BUILD)/slides
+
+handout: ## what a student wants at hand, to be printed, in build/handout/; with Chromium also as a PDF (fetches Sphinx, 30 MB)
+	@sh scripts/handout.sh $(BUILD)/handout
 
 # Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
 $(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 targets=$(sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' Makefile)
 learn='lessons doctor toolkit'
 own='emulator install uninstall wheel bench-emulator'
-teach='grade-all site'
+teach='grade-all site slides handout'
 
 if [ "${1:-}" = --meant ]; then
     shift

@@ -12,7 +12,8 @@
 #   toolkit.sh which       says what env would do: `use VERSION NVCC`, `old VERSION NVCC` or `fetch`
 #   toolkit.sh lizard      says which PYTHONPATH python3 needs for the lizard that `make lint` measures with, and fetches it
 #                          into .toolkit/lint/ where it is not installed
-#   toolkit.sh site        says which PYTHONPATH has the Sphinx that `make site` runs, and fetches it into .toolkit/site/
+#   toolkit.sh site        says which PYTHONPATH has the Sphinx that `make site`, slides and handout run, and fetches it into
+#                          .toolkit/site/
 #   toolkit.sh disassembler says in which folder the cuobjdump and nvdisasm lie that `make sass` reads with, and fetches
 #                          them into .toolkit/sass/
 #
@@ -174,7 +175,7 @@ site() {
 low, high = (tuple(map(int, word.split("."))) for word in sys.argv[1:])
 sys.exit(not low <= sys.version_info[:2] <= high)' $range || die "the site needs Python ${range% *} to ${range#* }," \
             "and python3 is $(python3 --version 2>&1). Another one in front of it on the PATH will do."
-        echo "toolkit: fetching Sphinx, MyST-Parser and Furo from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (28 MB, once)" >&2
+        echo "toolkit: fetching Sphinx, MyST-Parser, Furo and sphinx-revealjs from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (30 MB, once)" >&2
         wheels "$TOOLKIT_DIR/site" $SITE || die "pip could not fetch Sphinx. With a network elsewhere:" \
             "  python3 -m pip download --no-deps -r $SITE -d wheels" \
             "then, with that folder here: make WHEELS=wheels site."
