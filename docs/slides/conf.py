@@ -17,6 +17,7 @@ extensions = ["myst_parser", "sphinx_revealjs", "deck"]
 root_doc = "1"
 include_patterns = ["[1-9].md"]
 language = "en"
+html_copy_source = False
 
 highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure", "myst.header", "toc.not_included"]
