@@ -1,6 +1,7 @@
 """test_decks.py - the decks of docs/slides/ as they are written: one for each session of docs/teaching.md, that asks its
 questions, gives their answers to the speaker, names its commands and exercises, and takes its minutes; few words on a
-slide, and a figure or an output on each that is no question and no exercise.
+slide, and a figure or an output on each that is no question and no exercise. And the handout: its table of instructions
+is what common/ has, its figures are those of the pages.
 """
 
 import os
@@ -63,13 +64,19 @@ def slides(path):
     return [Slide("\n".join(part)) for part in parts]
 
 
+def figures(folder, text):
+    """[(what the text says of it, path)] of its figures."""
+    return [(squeezed(words), os.path.normpath(os.path.join(folder, target))) for words, target in FIGURE.findall(text)]
+
+
 def alternatives():
-    """{figure: what the pages say of it}, the decks left out."""
+    """{figure: what the pages say of it}, decks and handout left out. All are in docs/figures/."""
     found = {}
     for path in page.pages(ROOT):
-        if not path.startswith("docs/slides"):
-            for words, target in FIGURE.findall(read(os.path.join(ROOT, path))):
-                found.setdefault(os.path.normpath(os.path.join(os.path.dirname(path), target)), set()).add(squeezed(words))
+        if not path.startswith(("docs/slides", "docs/handout")):
+            for words, figure in figures(os.path.dirname(path), read(os.path.join(ROOT, path))):
+                if figure.startswith("docs/figures/"):
+                    found.setdefault(figure, set()).add(words)
     return found
 
 
@@ -130,10 +137,35 @@ class Decks(unittest.TestCase):
                     self.assertLessEqual(slide.words(), WORDS, slide.title)
                 shown = [slide for slide in deck[1:-1] if not slide.plain]
                 self.assertEqual([s.title for s in shown if not FIGURE.search(s.shown) and "```console" not in s.shown], [])
-                for words, target in FIGURE.findall("\n".join(slide.shown for slide in deck)):
-                    path = os.path.normpath(os.path.join("docs/slides", target))
-                    self.assertTrue(path.startswith("docs/figures/"), path)
-                    self.assertIn(squeezed(words), known.get(path, ()), path)
+                for words, path in figures("docs/slides", "\n".join(slide.shown for slide in deck)):
+                    self.assertIn(words, known.get(path, ()), path)
+
+
+class Handout(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = read(os.path.join(ROOT, "docs", "handout", "handout.md"))
+
+    def test_figures(self):
+        known, shown = alternatives(), figures("docs/handout", self.text)
+        self.assertGreater(len(shown), 5)
+        for words, path in shown:
+            self.assertIn(words, known.get(path, ()), path)
+
+    def test_instructions(self):
+        """What its table names is an instruction of common/, and what a warp issues is .sync.aligned there."""
+        heads = [path for path in page.files(ROOT, ".cuh") if path.startswith("common/")]
+        code = re.sub(r'"\s*"', "", "\n".join(read(os.path.join(ROOT, path)) for path in heads))
+        there = re.findall(r"\b((?:tcgen05|cp|mbarrier)\.[\w.:]+)", code)
+        rows = re.findall(r"^\| (`.*?) \| (one warp|one thread) \| (.*) \|$", self.text, re.M)
+        self.assertGreater(len(rows), 5)
+        for names, issuer, complete in rows:
+            for name in re.findall(r"`([^`]+)`", names + complete):
+                forms = [form for form in there if form == name or form.startswith(name + ".")]
+                self.assertTrue(forms, name)
+                if f"`{name}`" in names:
+                    aligned = {".sync.aligned" in form for form in forms}
+                    self.assertEqual(aligned, {issuer == "one warp"}, name)
 
 
 if __name__ == "__main__":
