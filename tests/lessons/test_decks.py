@@ -155,8 +155,8 @@ class Handout(unittest.TestCase):
     def test_instructions(self):
         """What its table names is an instruction of common/, and what a warp issues is .sync.aligned there."""
         heads = [path for path in page.files(ROOT, ".cuh") if path.startswith("common/")]
-        code = re.sub(r'"\s*"', "", "\n".join(read(os.path.join(ROOT, path)) for path in heads))
-        there = re.findall(r"\b((?:tcgen05|cp|mbarrier)\.[\w.:]+)", code)
+        code = re.sub(r"/\*.*?\*/", "", "\n".join(read(os.path.join(ROOT, path)) for path in heads), flags=re.S)
+        there = re.findall(r"\b((?:tcgen05|cp|mbarrier)\.[\w.:]+)", " ".join(re.findall(r'"(.*?)"', code)))
         rows = re.findall(r"^\| (`.*?) \| (one warp|one thread) \| (.*) \|$", self.text, re.M)
         self.assertGreater(len(rows), 5)
         for names, issuer, complete in rows:
