@@ -28,7 +28,8 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "page")
-SCRIPTS = ["log.js", "rules.js", "model.js", "words.js", "tracks.js", "state.js", "view.js", "app.js"]
+SCRIPTS = """log.js rules.js model.js tiles.js lanes.js words.js shapes.js tracks.js state.js whole.js view.js
+    app.js""".split()
 VERSION = 1
 AROUND = 3  # lines of source above and below one that is named
 ROOM = 1000000

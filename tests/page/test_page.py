@@ -120,7 +120,7 @@ class Sample(Case):
                     checked += 1
                 elif e["class"][i] == 0 and e["kind"][i] == 5:
                     last = e["rank"][causes[i] - 1]
-                    self.assertRegex(text, "CTA %d (issued|warp)[^.]*$" % last)
+                    self.assertRegex(text, r"the last (to come )?was [^.]*CTA %d( issued)?$" % last)
                     checked += 1
             self.assertEqual((len(rows), checked > 60), (size, True))
             self.page.key("x")
@@ -159,10 +159,11 @@ class Sample(Case):
     def test_barriers_say_what_a_phase_took(self):
         self.show([sample.make()])
         labels = self.js("watch.active.m.tracks.find(t => t.label === 'full[0]').rows[0].label")
-        self.assertEqual(labels[:2], ["phase 0: 1 arrival, 65,536 bytes", "phase 1: 1 arrival, 65,536 bytes"])
+        self.assertEqual(labels[:2], ["K 0, phase 0: 1 arrival, 65,536 bytes", "K 2, phase 1: 1 arrival, 65,536 bytes"])
 
     def test_arrows_are_drawn(self):
         self.show([sample.make()])
+        self.page.key("0")
         waits = self.js("watch.active.m.waits.length")
         count = (
             "(() => { const t = watch.active.tracks, f = t.arrow; let n = 0;"
@@ -178,6 +179,9 @@ class Sample(Case):
         self.show([log])
         self.js("watch.active.canvas.focus()")
         e = log["clusters"][0]["events"]
+        self.page.key("Home")
+        self.page.key("ArrowRight")
+        self.assertEqual(self.k(), 1)
         before = self.js("document.querySelector('.sentence').textContent")
         self.page.key("ArrowRight")
         self.assertEqual(self.k(), 2)
@@ -195,8 +199,13 @@ class Sample(Case):
         self.page.key("e")
         self.assertEqual(self.k(), phases[1])
         ends = [i + 1 for i in range(len(e["kind"])) if e["class"][i] == 2 and e["kind"][i] == 1]
-        self.page.key("w")
+        self.page.key("v")
         self.assertEqual(self.k(), min(n for n in ends if n > phases[1]))
+        self.page.key("V")
+        self.assertEqual(self.k(), max(n for n in ends if n < min(n for n in ends if n > phases[1])))
+        self.page.key("w")
+        mbarriers = [n for n in ends if e["what"][n - 1] == 1]
+        self.assertEqual(self.k(), mbarriers[0])
         self.page.key("End")
         self.assertEqual(self.k(), len(e["kind"]))
         self.page.key("Home")

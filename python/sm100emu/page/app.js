@@ -4,13 +4,17 @@ const KEYS = [
     ['Right, Left', 'the next event, the one before'],
     ['], [', 'the next phase of a barrier that is completed, the one before'],
     ['Down, Up', 'the next event of the same warp or engine, the one before'],
-    ['w, W', 'the next wait that ends, the one before'],
+    ['w, W', 'the next wait for an mbarrier that ends in the CTA in view, the one before'],
+    ['v, V', 'the next wait of any kind that ends in any CTA, the one before'],
     ['c', "to the event's cause"],
     ['e', 'to what it caused first'],
     ['Home, End', 'before the first event, to the last'],
     ['+, -', 'zoom'],
     ['Shift Right, Shift Left', 'pan'],
     ['0', 'show all of the time'],
+    ['1', 'show the first K tiles again'],
+    ['k', 'colour: by K tile, by tile of D, or by how much is shown'],
+    ['j', 'show where lanes of a warp wait for each other, or not'],
     ['p', 'play, stop'],
     ['a', 'arrows of cause for every wait, on and off'],
     ['x', 'time: model clock or order of events'],
@@ -20,6 +24,7 @@ const KEYS = [
     ['t', 'light, dark, or as the system has it'],
     ['?', 'these keys'],
 ];
+const FOLLOWS = ['auto', 'K tile', 'tile of D'];
 const LINKS = ['same event', 'same time', 'off'];
 const THEMES = ['system', 'light', 'dark'];
 const COLORS = 10;
@@ -38,6 +43,7 @@ class App {
         document.getElementById('runs').classList.toggle('two', this.views.length > 1);
         for (const v of this.views)
             v.root.addEventListener('focusin', () => { this.active = v; });
+        this.legend = new Legend(this);
         this.toolbar();
         this.help();
         document.addEventListener('keydown', (e) => this.key(e));
@@ -76,6 +82,10 @@ class App {
         this.linkButton = two ? button('Linked: same event', 'Linked: same event', press('l')) : null;
         const clocked = this.views.some((v) => v.c.clocked);
         this.axisButton = clocked ? button('Time: model clock', 'Time: model clock', press('x')) : null;
+        this.joinsButton = this.views.some((v) => v.m.tracks.some((t) => t.more && t.more.length))
+            ? button('Lanes', 'Where lanes of a warp wait for each other', press('j')) : null;
+        if (this.joinsButton)
+            this.joinsButton.setAttribute('aria-pressed', 'false');
         this.playButton = button('Play', 'Play', press('p'));
         this.searchField = el('input', { type: 'search', 'aria-label': 'Search events', placeholder: 'Search',
             onkeydown: (e) => {
@@ -93,9 +103,9 @@ class App {
             button('◀ phase', 'Previous phase of a barrier', press('[')),
             button('◀', 'Previous event', press('ArrowLeft')), button('▶', 'Next event', press('ArrowRight')),
             button('phase ▶', 'Next phase of a barrier', press(']')), button('▶|', 'Last event', press('End')),
-            this.playButton, button('Cause', 'To the cause', press('c')), button('−', 'Zoom out', press('-')),
-            button('+', 'Zoom in', press('+')), button('All', 'All of the time', press('0')),
-            this.axisButton, this.linkButton,
+            button('wait ▶', 'Next wait', press('w')), this.playButton, button('Cause', 'To the cause', press('c')), button('−', 'Zoom out', press('-')),
+            button('+', 'Zoom in', press('+')), button('First', 'The first K tiles', press('1')),
+            button('All', 'All of the time', press('0')), this.joinsButton, this.axisButton, this.linkButton,
             two ? button('First difference', 'First difference of the runs', press('d')) : null,
             this.searchField, this.searchSays, this.themeButton, button('?', 'Keys', press('?')),
         ].filter(Boolean));
@@ -131,6 +141,8 @@ class App {
                 if (v.shown !== v.k)
                     v.refresh();
             }
+            if (this.legend)
+                this.legend.draw();
         });
     }
 
@@ -209,12 +221,12 @@ class App {
             ArrowRight: () => v.k + 1, ArrowLeft: () => v.k - 1,
             ']': () => v.nextOf(v.m.phases, 1), '[': () => v.nextOf(v.m.phases, -1),
             ArrowDown: () => v.nextOfTrack(1), ArrowUp: () => v.nextOfTrack(-1),
-            w: () => v.nextWait(1), W: () => v.nextWait(-1),
+            w: () => v.nextWait(1), W: () => v.nextWait(-1), v: () => v.nextWait(1, true), V: () => v.nextWait(-1, true),
             Home: () => 0, End: () => v.c.size, c: () => this.causeOf(v), e: () => this.effectOf(v),
         };
         const acts = {
             '+': () => t.zoom(0.7, centre), '=': () => t.zoom(0.7, centre), '-': () => t.zoom(1 / 0.7, centre),
-            0: () => t.fit(),
+            0: () => t.fit(), 1: () => v.begin(), k: () => this.switchColor(), j: () => this.switchJoins(),
             a: () => this.views.forEach((w) => { w.tracks.arrows = !w.tracks.arrows; }),
         };
         const rest = {
@@ -241,7 +253,7 @@ class App {
     }
 
     causeOf(v) {
-        const cause = v.event >= 0 ? v.m.cause[v.event] : 0;
+        const cause = v.event >= 0 ? v.m.why(v.event) : 0;
         return cause && !v.c.e.cluster[v.event] ? v.m.place[cause - 1] + 1 : v.k;
     }
 
@@ -256,6 +268,28 @@ class App {
             v.choose();
         }
         this.setButton(this.axisButton, 'Time: ' + (this.active.clocked ? 'model clock' : 'order of events'));
+    }
+
+    switchColor() {
+        const next = FOLLOWS[(FOLLOWS.indexOf(this.active.tracks.follows) + 1) % FOLLOWS.length];
+        this.views.forEach((v) => { v.tracks.follows = next; });
+        this.shownAgain();
+    }
+
+    switchJoins() {
+        for (const v of this.views) {
+            v.tracks.joins = !v.tracks.joins;
+            v.tracks.layout();
+            v.makeLabels();
+        }
+        if (this.joinsButton)
+            this.joinsButton.setAttribute('aria-pressed', String(this.active.tracks.joins));
+    }
+
+    /* The panels, too, are to be made anew. */
+    shownAgain() {
+        this.views.forEach((v) => { v.shown = -1; });
+        this.redraw();
     }
 
     switchLink() {

@@ -108,10 +108,16 @@ class Cluster {
         return kind === OBJECT.QUEUE ? this.text(this.o.name[i]) : 'cluster barrier';
     }
 
-    /* 'warp 0' or 'warp 0, load' */
+    /* 'warp 0' or 'warp 0 (load)' */
     warpName(rank, warp) {
+        const role = this.roleOf(rank, warp);
+        return 'warp ' + warp + (role ? ' (' + role + ')' : '');
+    }
+
+    /* 'load', or nothing */
+    roleOf(rank, warp) {
         const role = (this.names.warps[rank] || [])[warp];
-        return 'warp ' + warp + (role && role !== 'warp ' + warp ? ' (' + role + ')' : '');
+        return role && role !== 'warp ' + warp ? role : '';
     }
 
     /* The instruction of a site: {file, line, column, ptx, ptx_line, text, func, from: [[file, line]]}, or null. */

@@ -1,5 +1,5 @@
 /* model.js - what the log of a cluster means: how each barrier, stage of shared memory, range of tensor memory, warp
- * and engine stands after any number of events, and the tracks that show it over time.
+ * and engine stands after any number of events; lanes.js makes the tracks that show it over time.
  *
  * Events are taken in one of two orders: as the emulator ran them, or by the cycles of the model clock, equal ones as
  * they ran. `order` lists events, `place` is where each stands in it. A state is a Changes: columns of values and the
@@ -13,16 +13,14 @@ const STAGE_STATE = ['empty', 'being filled', 'filled', 'being read', 'read', 'f
     'partly filled'];
 const TMEM_STATE = ['not allocated', 'allocated', 'being written', 'written', 'being read', 'read',
     'written while being read'];
-const COLOR = { wait: 0, load: 1, core: 2, commit: 3, ldst: 4, even: 5, odd: 6, full: 7, bad: 8, other: 9 };
-const STAGE_COLOR = [null, COLOR.load, COLOR.full, COLOR.core, null, COLOR.bad, COLOR.load];
-const TMEM_COLOR = [null, COLOR.even, COLOR.core, COLOR.full, COLOR.ldst, COLOR.even, COLOR.bad];
 const ENGINES = [
-    ['TMA', [AGENT.TMA, AGENT.BULK, AGENT.CP_ASYNC], COLOR.load],
-    ['tensor core', [AGENT.TENSOR_CORE, AGENT.TENSOR_COPY], COLOR.core],
-    ['commits', [AGENT.COMMIT, AGENT.TENSOR_ALLOC, AGENT.CLC], COLOR.commit],
-    ['tensor memory', [AGENT.TENSOR_LDST], COLOR.ldst],
+    ['TMA', [AGENT.TMA, AGENT.BULK, AGENT.CP_ASYNC]],
+    ['tensor core', [AGENT.TENSOR_CORE, AGENT.TENSOR_COPY]],
+    ['commits', [AGENT.COMMIT, AGENT.TENSOR_ALLOC, AGENT.CLC]],
+    ['tensor memory', [AGENT.TENSOR_LDST]],
 ];
-const MAX_ROWS = 12;
+const PHASES = [SYNC.MBAR_PHASE, SYNC.BAR_PHASE, SYNC.CLUSTER_PHASE];
+const JOINS = [WAIT.JOIN, WAIT.ALIGNED, WAIT.RIDING, WAIT.WARP_SYNC]; /* lanes of a warp wait for each other */
 
 /* Values by place: add() in the order of places, at(k) after k events. */
 class Changes {
@@ -73,7 +71,9 @@ class Model {
         this.findParts();
         for (let k = 0; k < cluster.size; k++)
             this.take(this.order[k], k);
-        this.makeTracks();
+        this.hasMbarriers = this.waits.some((w) => w.what === WAIT.MBARRIER);
+        this.tiles = new Tiles(this);
+        Object.assign(this, new Lanes(this).made());
     }
 
     makeOrder() {
@@ -107,8 +107,8 @@ class Model {
         this.warps = new Map();
         this.engines = [];
         for (let rank = 0; rank < c.ctas; rank++)
-            for (const [name, agents, color] of ENGINES)
-                this.engines.push({ rank, name, agents, color, flying: 0, state: new Changes(0) });
+            for (const [name, agents] of ENGINES)
+                this.engines.push({ rank, name, agents, flying: 0, state: new Changes(0) });
         this.waits = [];
         this.phases = [];
     }
@@ -221,7 +221,7 @@ class Model {
             sum.tx -= value;
             sum.bytes += value;
         }
-        if (kind === SYNC.MBAR_PHASE || kind === SYNC.BAR_PHASE || kind === SYNC.CLUSTER_PHASE) {
+        if (PHASES.includes(kind)) {
             b.slices.push({ from: b.since, to: i, event: i, number: of, came: sum.came, bytes: sum.bytes });
             b.since = i;
             b.sums.delete(of);
@@ -346,7 +346,7 @@ class Model {
             warp.open.delete(e.lanes[i]);
             if (begin !== undefined) {
                 warp.slices.push({ from: begin, to: i, event: i });
-                this.waits.push({ begin, end: i });
+                this.waits.push({ begin, end: i, what: e.what[i], rank: e.rank[i] });
             }
         }
         warp.state.add(k, [...warp.open.values()]);
@@ -373,129 +373,30 @@ class Model {
         };
     }
 
-    /* --- tracks --------------------------------------------------------------------------------------------------- */
-
-    /* From top to bottom, CTA by CTA: each {label, rank, rows of slices, marks}; where each event is shown. */
-    makeTracks() {
-        this.tracks = [];
-        this.home = new Int32Array(this.c.size).fill(-1);
-        for (let rank = 0; rank < this.c.ctas; rank++) {
-            for (const w of this.sortedWarps().filter((w) => w.rank === rank))
-                this.warpTrack(w);
-            for (const g of this.engines.filter((g) => g.rank === rank))
-                this.engineTrack(g);
-            for (const b of this.bars.filter((b) => b.rank === rank && b.kind !== OBJECT.QUEUE && b.marks.length))
-                this.barrierTrack(b);
-            for (const s of this.stages.filter((s) => s.rank === rank))
-                this.stateTrack('stage', s, 'SMEM ' + s.name, STAGE_STATE, STAGE_COLOR);
-            for (const t of this.tmem.filter((t) => t.rank === rank))
-                this.stateTrack('tmem', t, 'TMEM ' + t.name, TMEM_STATE, TMEM_COLOR);
-        }
+    /* Is a wait one that a lesson is about: for an mbarrier, or where there is none for whatever but lanes; a real one. */
+    isLesson({ begin, end, what }) {
+        const any = this.hasMbarriers ? what === WAIT.MBARRIER : !JOINS.includes(what);
+        return any && this.time[end] > this.time[begin];
     }
 
-    add(kind, rank, label, slices, marks, of) {
-        const track = { kind, rank, label, of, rows: this.pack(slices), marks: this.points(marks || []) };
-        this.tracks.push(track);
-        return this.tracks.length - 1;
+    /* When the wait began that event i ends, or -1. */
+    beginOf(i) {
+        this.begins = this.begins || new Map(this.waits.map((w) => [w.end, w.begin]));
+        return this.begins.has(i) ? this.begins.get(i) : -1;
     }
 
+    /* The cause of event i, from 1, or 0: of a wait what let its own threads ask, or pass, with success. */
+    why(i) {
+        const e = this.c.e, cause = this.cause[i], at = cause - 1;
+        const own = cause && !e.cluster[i] && !e.cluster[at] && e.class[i] === CLASS.WAIT &&
+            e.class[at] === CLASS.SYNC && !e.op[at] && !PHASES.includes(e.kind[at]) &&
+            e.rank[at] === e.rank[i] && e.warp[at] === e.warp[i];
+        return own && this.cause[at] ? this.cause[at] : cause;
+    }
+
+    /* Events by their time. */
     points(events) {
         const sorted = Uint32Array.from(events).sort((a, b) => this.time[a] - this.time[b]);
         return { event: sorted, x: Float64Array.from(sorted, (i) => this.time[i]) };
-    }
-
-    /* Slices into rows in which none covers another; the time in a queue before it does not count. */
-    pack(slices) {
-        const t = this.time, rows = [];
-        const stop = (s) => (s.to < 0 ? this.end : t[s.to]);
-        const start = (s) => (s.from < 0 ? 0 : t[s.from]);
-        const sorted = slices.filter((s) => s.color !== null).sort((a, b) => start(a) - start(b));
-        for (const s of sorted) {
-            let row = rows.find((r) => r.last <= start(s));
-            if (!row && rows.length < MAX_ROWS)
-                rows.push(row = { list: [], last: 0 });
-            row = row || rows[MAX_ROWS - 1];
-            row.list.push(s);
-            row.last = Math.max(row.last, stop(s));
-        }
-        return rows.map(({ list }) => ({
-            x0: Float64Array.from(list, start), x1: Float64Array.from(list, stop),
-            queued: Float64Array.from(list, (s) => (s.queued === undefined ? start(s) : t[s.queued])),
-            event: Uint32Array.from(list, (s) => s.event), color: Uint8Array.from(list, (s) => s.color),
-            label: list.map((s) => s.label || ''),
-        }));
-    }
-
-    warpTrack(w) {
-        const c = this.c, slices = w.slices.map((s) => ({ ...s, color: COLOR.wait, label: waitLabel(c, s.from) }));
-        for (const begin of w.open.values())
-            slices.push({ from: begin, to: -1, event: begin, color: COLOR.bad,
-                label: waitLabel(c, begin) + ', never ended' });
-        const track = this.add('warp', w.rank, c.warpName(w.rank, w.warp), slices, w.marks, w);
-        for (const i of w.marks)
-            this.home[i] = track;
-    }
-
-    engineTrack(g) {
-        const c = this.c, w = c.w, groups = new Map(), events = [];
-        for (let i = 0; i < w.agent.length; i++) {
-            const led = w.rank[i] === g.rank;
-            const pair = w.cta_group[i] === 2 && w.agent[i] === AGENT.TENSOR_CORE && (w.rank[i] ^ 1) === g.rank;
-            if (!g.agents.includes(w.agent[i]) || (!led && !pair) || !w.issued[i])
-                continue;
-            const leader = w.leader[i] || i + 1, s = groups.get(leader);
-            const to = w.completed[i] ? w.completed[i] - 1 : -1, begun = w.started[i] ? w.started[i] - 1 : -1;
-            if (s) {
-                s.to = s.to < 0 || to < 0 ? -1 : this.time[to] > this.time[s.to] ? to : s.to;
-                s.from = begun >= 0 && this.time[begun] < this.time[s.from] ? begun : s.from;
-            } else {
-                groups.set(leader, {
-                    queued: w.issued[i] - 1, from: begun < 0 ? w.issued[i] - 1 : begun, to, event: w.issued[i] - 1,
-                    color: led ? g.color : COLOR.other,
-                    label: operationLabel(c, i) + (led ? '' : ', led by CTA ' + w.rank[i]),
-                });
-            }
-            if (led)
-                events.push(...[w.issued[i], w.started[i], w.completed[i]].filter(Boolean).map((n) => n - 1));
-        }
-        if (!groups.size)
-            return;
-        const track = this.add('engine', g.rank, g.name, [...groups.values()], events, g);
-        for (const i of events)
-            this.home[i] = track;
-        this.actsOf = this.actsOf || this.actsByOperation();
-        for (let n = 0; n < this.actsOf.length; n += 2)
-            if (w.rank[this.actsOf[n]] === g.rank && g.agents.includes(w.agent[this.actsOf[n]]))
-                this.home[this.actsOf[n + 1]] = track;
-    }
-
-    /* [operation, event, ...] of what operations do to barriers. */
-    actsByOperation() {
-        const e = this.c.e, made = [];
-        for (let i = 0; i < this.c.size; i++)
-            if (e.op[i] && e.class[i] !== CLASS.OP)
-                made.push(e.op[i] - 1, i);
-        return made;
-    }
-
-    barrierTrack(b) {
-        const slices = b.slices.map((s) => ({
-            ...s, color: s.number % 2 ? COLOR.odd : COLOR.even, label: phaseLabel(b, s),
-        }));
-        slices.push({ from: b.since, to: -1, event: b.marks[b.marks.length - 1],
-            color: b.phase % 2 ? COLOR.odd : COLOR.even, label: 'phase ' + b.phase });
-        const track = this.add('barrier', b.rank, this.c.objectName(b.object), slices, b.marks, b);
-        for (const s of b.slices)
-            this.home[s.event] = track;
-    }
-
-    stateTrack(kind, part, label, states, colors) {
-        const slices = [], { place, value } = part.state;
-        for (let n = 1; n < place.length; n++)
-            slices.push({
-                from: this.order[place[n]], to: n + 1 < place.length ? this.order[place[n + 1]] : -1,
-                event: this.order[place[n]], color: colors[value[n]], label: states[value[n]],
-            });
-        this.add(kind, part.rank, label, slices, [], part);
     }
 }

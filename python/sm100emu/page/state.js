@@ -28,15 +28,15 @@ function concerned(m, i) {
 }
 
 /* The panel's content for the CTAs `ranks` after k events; the last of them, if any, marks what it is about. */
-function stateElements(m, k, ranks) {
+function stateElements(m, k, ranks, byK) {
     const event = k > 0 ? m.order[k - 1] : -1;
     return [
-        section('Shared memory', ranks.map((rank) => stageRow(m, k, rank)).filter(Boolean),
+        section('Shared memory', ranks.map((rank) => stageRow(m, k, rank, byK)).filter(Boolean),
             'no copy writes to it in this log'),
-        section('Tensor memory', ranks.map((rank) => tmemRow(m, k, rank)).filter(Boolean),
+        section('Tensor memory', ranks.map((rank) => tmemRow(m, k, rank, byK)).filter(Boolean),
             'none is allocated in this log'),
         section('Barriers', [barrierTable(m, k, ranks, event)].filter(Boolean), 'no mbarrier'),
-        event >= 0 && m.c.e.op[event] ? section('Who is reached', [masks(m.c, m.c.e.op[event] - 1)]) : null,
+        event >= 0 && m.c.e.op[event] ? section('CTAs that it reaches', [masks(m.c, m.c.e.op[event] - 1)]) : null,
         section('Warps', [warpList(m, k, ranks)].filter(Boolean), 'none'),
     ].filter(Boolean);
 }
@@ -45,7 +45,7 @@ function section(title, parts, empty) {
     return el('section', {}, el('h3', {}, title), ...(parts.length ? parts : [el('p', { class: 'faint' }, empty)]));
 }
 
-function stageRow(m, k, rank) {
+function stageRow(m, k, rank, byK) {
     const stages = m.stages.filter((s) => s.rank === rank);
     if (!stages.length)
         return null;
@@ -53,19 +53,19 @@ function stageRow(m, k, rank) {
         const state = s.state.at(k), op = s.by.at(k);
         const title = s.name + ': ' + STAGE_STATE[state] + (op ? ', last by ' + operationLabel(m.c, op - 1) : '') +
             ', bytes 0x' + s.from.toString(16) + ' to 0x' + (s.to - 1).toString(16);
-        return el('li', { class: 'box ' + boxClass(STAGE_COLOR[state]), title }, el('b', {}, s.name), ' ',
+        return el('li', { class: 'box ' + boxClass(m, STAGE_SHAPE[state], op, byK), title }, el('b', {}, s.name), ' ',
             STAGE_STATE[state]);
     });
     return el('div', { class: 'ofcta' }, el('h4', {}, 'CTA ' + rank), el('ul', { class: 'boxes' }, ...boxes));
 }
 
-function tmemRow(m, k, rank) {
+function tmemRow(m, k, rank, byK) {
     const ranges = m.tmem.filter((t) => t.rank === rank);
     if (!ranges.length)
         return null;
     const boxes = ranges.map((t) => {
-        const state = t.state.at(k);
-        const box = el('li', { class: 'box ' + boxClass(TMEM_COLOR[state]), title: t.name + ': ' + TMEM_STATE[state] },
+        const state = t.state.at(k), color = boxClass(m, TMEM_SHAPE[state], t.by.at(k), byK);
+        const box = el('li', { class: 'box ' + color, title: t.name + ': ' + TMEM_STATE[state] },
             el('b', {}, t.from + '-' + (t.to - 1)), ' ', TMEM_STATE[state]);
         box.style.flexGrow = t.to - t.from;
         return box;
@@ -73,7 +73,12 @@ function tmemRow(m, k, rank) {
     return el('div', { class: 'ofcta' }, el('h4', {}, 'CTA ' + rank), el('ul', { class: 'boxes columns' }, ...boxes));
 }
 
-const boxClass = (color) => (color === null || color === undefined ? 'plain' : 'c' + color);
+/* In the colour of the tile that operation `op` works for, as the tracks have it. */
+function boxClass(m, shape, op, byK) {
+    const n = op ? (byK ? m.tiles.k : m.tiles.tile)[op - 1] : NO_TILE;
+    return shape === SHAPE.bad ? 'c' + COLOR.bad : shape === null || shape === SHAPE.plain || n < 0 ? 'plain'
+        : 'c' + TILE_COLORS[n % TILE_COLORS.length];
+}
 
 function barrierTable(m, k, ranks, event) {
     const rows = [];
@@ -89,7 +94,7 @@ function barrierTable(m, k, ranks, event) {
     }
     if (!rows.length)
         return null;
-    const head = ['Barrier', 'CTA', 'Current phase', 'Arrivals pending', 'Bytes pending'];
+    const head = ['Barrier', 'CTA', 'Current phase', 'Arrivals to come', 'Bytes to come'];
     return el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Barriers' },
         el('table', {}, el('thead', {}, el('tr', {}, ...head.map((h) => el('th', { scope: 'col' }, h)))),
             el('tbody', {}, ...rows)));
@@ -121,7 +126,7 @@ function warpList(m, k, ranks) {
         return null;
     return el('ul', { class: 'warps' }, ...warps.map((w) => {
         const open = w.state.at(k);
-        return el('li', {}, el('b', {}, 'CTA ' + w.rank + ' ' + m.c.warpName(w.rank, w.warp)), ': ' +
+        return el('li', {}, el('b', {}, capital(warpText(m.c, w.rank, w.warp))), ' ' +
             (open.length ? open.map((i) => waitLabel(m.c, i)).join('; ') : 'runs'));
     }));
 }
@@ -139,7 +144,7 @@ function detailElements(m, event, lines, go) {
         parts.push(el('h3', {}, 'PTX'), el('p', { class: 'faint' }, site.ptx + ':' + site.ptx_line),
             el('pre', { tabindex: 0 }, el('code', {}, site.text)));
         if (rule)
-            parts.push(el('h3', {}, 'Rule'), el('p', {}, rule.rule + ' (PTX ISA ' + rule.section + ')'));
+            parts.push(el('h3', {}, 'The rule'), el('p', {}, rule.rule + ' (PTX ISA ' + rule.section + ')'));
     }
     return parts;
 }
@@ -147,7 +152,7 @@ function detailElements(m, event, lines, go) {
 function causeElements(m, event, go) {
     const list = [];
     for (let at = event, depth = 0; depth < 6 && m.cause[at]; depth++) {
-        const cause = m.cause[at] - 1, other = m.c.e.cluster[at];
+        const cause = m.why(at) - 1, other = m.c.e.cluster[at];
         if (other) {
             list.push(el('li', {}, 'event ' + (cause + 1) + ' of cluster ' + (other - 1)));
             break;
@@ -157,8 +162,9 @@ function causeElements(m, event, go) {
         at = cause;
     }
     if (!list.length)
-        return [el('h3', {}, 'Cause'), el('p', { class: 'faint' }, 'What the same threads, or nobody, did before.')];
-    return [el('h3', {}, 'Cause, and its causes'), el('ol', { class: 'causes' }, ...list)];
+        return [el('h3', {}, 'Why now'), el('p', { class: 'faint' },
+            'It waited for nothing: its threads came to this line, or the launch began.')];
+    return [el('h3', {}, 'Why now, and what led to that'), el('ol', { class: 'causes' }, ...list)];
 }
 
 /* Of an event at an mbarrier: all that its phase took, arrivals and bytes, by whom. */
@@ -181,7 +187,7 @@ function phaseElements(m, event, go) {
 }
 
 function sourceElements(site, lines) {
-    const made = [el('h3', {}, 'Source')];
+    const made = [el('h3', {}, 'The line')];
     for (const [file, line] of [[site.file, site.line], ...site.from]) {
         const kept = lines[file] || {}, shown = [];
         for (let n = line - 3; n <= line + 3; n++)

@@ -1,7 +1,8 @@
 /* tracks.js - draws the tracks of a Model on a canvas: what is visible, and of what is narrower than a pixel one for
  * all. */
 
-const RULER = 22, HEAD = 20, ROW = 14, GAP = 5;
+const RULER = 22, HEAD = 20, ROW = 14, GAP = 4, TIGHT = 1;
+const MANY_K = 16; /* K tiles in the window from which on colour follows the tile, if there are several */
 
 class Tracks {
     /* canvas lies in `scroller` and stays in its window */
@@ -11,6 +12,8 @@ class Tracks {
         this.theme = theme;
         this.arrows = true;
         this.found = null;
+        this.joins = false; /* are waits of lanes for each other shown */
+        this.follows = 'auto';
         this.open = new Set();
         this.use(model);
     }
@@ -18,11 +21,24 @@ class Tracks {
     use(model) {
         this.m = model;
         if (!this.open.size)
-            for (let rank = 0; rank < Math.min(model.c.ctas, model.c.ctas > 4 ? 2 : 4); rank++)
+            for (const rank of viewed(model, Math.max(0, model.leader)))
                 this.open.add(rank);
         this.effects = null;
+        this.whole = null;
         this.layout();
         this.fit();
+    }
+
+    /* Whether colour follows the K tile, or the tile of D: as was asked for, or by how many K tiles the window shows. */
+    get byK() {
+        if (this.follows !== 'auto')
+            return this.follows === 'K tile';
+        const { tiles, kTiles } = this.m.tiles, shown = (this.to - this.from) / this.m.end * kTiles;
+        return tiles < 2 || shown < MANY_K;
+    }
+
+    rowsOf(track) {
+        return this.joins && track.more && track.more.length ? [...track.rows, ...track.more] : track.rows;
     }
 
     /* --- where things are ----------------------------------------------------------------------------------------- */
@@ -37,6 +53,7 @@ class Tracks {
             const head = { rank, y };
             this.heads.push(head);
             y += HEAD;
+            const own = this.m.tracks.filter((t) => t.rank === rank);
             this.m.tracks.forEach((t, n) => {
                 if (t.rank !== rank)
                     return;
@@ -46,7 +63,8 @@ class Tracks {
                     return;
                 }
                 this.y[n] = y;
-                this.h[n] = Math.max(1, t.rows.length) * ROW + GAP;
+                const next = own[own.indexOf(t) + 1];
+                this.h[n] = Math.max(1, this.rowsOf(t).length) * ROW + (next && next.tight ? TIGHT : GAP);
                 y += this.h[n];
             });
         }
@@ -136,7 +154,7 @@ class Tracks {
         if (n < 0)
             return null;
         const track = this.m.tracks[n], marks = track.marks, near = nearest(marks.x, t);
-        const row = track.rows[Math.min(track.rows.length - 1, Math.floor((at - this.y[n]) / ROW))];
+        const rows = this.rowsOf(track), row = rows[Math.min(rows.length - 1, Math.floor((at - this.y[n]) / ROW))];
         const mark = near >= 0 && Math.abs(marks.x[near] - t) <= reach ? marks.event[near] : -1;
         if (mark >= 0)
             return { track, event: mark };
@@ -150,6 +168,7 @@ class Tracks {
 
     draw(cursor) {
         const g = this.g, top = this.scroller.scrollTop;
+        this.byKNow = this.byK;
         g.fillStyle = this.theme.canvas;
         g.fillRect(0, 0, this.width, this.tall);
         g.font = '11px ' + this.theme.font;
@@ -176,18 +195,20 @@ class Tracks {
     }
 
     drawTrack(track, y, h) {
-        const g = this.g;
+        const g = this.g, rows = this.rowsOf(track);
         g.fillStyle = this.theme.line;
-        g.fillRect(0, y + h - 2, this.width, 1);
-        track.rows.forEach((row, n) => this.drawRow(row, y + n * ROW));
-        this.drawMarks(track.marks, y, Math.max(1, track.rows.length) * ROW);
+        g.fillRect(0, y + h - 1, this.width, 1);
+        if (track.under)
+            track.under.forEach((row) => this.drawRow(row, y));
+        rows.forEach((row, n) => this.drawRow(row, y + n * ROW));
+        this.drawMarks(track.marks, y, Math.max(1, rows.length) * ROW);
         if (track.kind === 'barrier')
             this.drawCounts(track.of, y);
     }
 
     drawRow(row, y) {
-        const g = this.g, { palette, ink, edge } = this.theme, scale = this.width / (this.to - this.from);
-        const { x0, x1, queued, color } = row, n = x0.length;
+        const g = this.g, { palette, ink } = this.theme, scale = this.width / (this.to - this.from);
+        const { x0, x1, queued, shape } = row, n = x0.length, color = this.byKNow ? row.byK : row.byTile;
         let i = Math.max(0, upper(x0, this.from) - 1), run = -1, runFrom = 0, runTo = 0;
         const flush = () => {
             if (run >= 0) {
@@ -197,12 +218,13 @@ class Tracks {
             run = -1;
         };
         while (i < n && x0[i] <= this.to) {
-            const a = Math.max(-2, (x0[i] - this.from) * scale);
-            const b = Math.min(this.width + 2, (x1[i] - this.from) * scale);
+            const a = Math.max(-9, (x0[i] - this.from) * scale);
+            const b = Math.min(this.width + 9, (x1[i] - this.from) * scale);
             if (b - a < 2) { /* narrow ones of a colour that touch become one */
-                if (run !== color[i] || a > runTo + 1) {
+                const paint = shape[i] === SHAPE.wait ? COLOR.wait : color[i];
+                if (run !== paint || a > runTo + 1) {
                     flush();
-                    run = color[i];
+                    run = paint;
                     runFrom = a;
                 }
                 runTo = Math.max(a + 1, b);
@@ -210,18 +232,17 @@ class Tracks {
                 continue;
             }
             flush();
-            g.fillStyle = palette[color[i]];
             if (queued[i] < x0[i]) { /* a line while it is queued */
-                const from = Math.max(-2, (queued[i] - this.from) * scale);
+                const from = Math.max(-9, (queued[i] - this.from) * scale);
+                g.fillStyle = palette[color[i]];
                 g.fillRect(from, y + ROW / 2 - 1, a - from, 1);
             }
-            g.fillRect(a, y, b - a, ROW - 2);
-            if (b - a > 5) {
-                g.strokeStyle = edge;
-                g.strokeRect(a + 0.5, y + 0.5, b - a - 1, ROW - 3);
-            }
-            if (b - a > 34)
-                this.write(row.label[i], a, b, y, ink[color[i]]);
+            if (b > -9)
+                drawShape(g, this.theme, shape[i], color[i], a, b, y, (row.begun[i] - this.from) * scale);
+            if (b - a > 26 && shape[i] !== SHAPE.works)
+                this.write(row.label[i], a, b - (POINTED.includes(shape[i]) ? 7 : 0), y,
+                    shape[i] === SHAPE.wait ? ink[COLOR.wait] : WRITTEN.includes(shape[i]) ? ink[color[i]]
+                        : this.theme.text);
             i++;
         }
         flush();
@@ -229,7 +250,7 @@ class Tracks {
 
     write(text, a, b, y, ink) {
         const from = Math.max(a, 0) + 4, room = Math.floor((Math.min(b, this.width) - from - 2) / 6.2);
-        if (room < 3 || !text)
+        if (room < 2 || !text)
             return;
         this.g.fillStyle = ink;
         this.g.fillText(text.length > room ? text.slice(0, room - 1) + '…' : text, from, y + ROW / 2 - 0.5);
@@ -300,9 +321,10 @@ class Tracks {
         this.g.globalAlpha = crowded ? 0.35 : 0.55;
         for (let n = low; n < high && drawn.size < 600;) {
             const end = ends.event[n], x = Math.floor(this.x(ends.x[n]) / 8), key = x * 4096 + m.home[end];
-            if (m.cause[end] && !m.c.e.cluster[end] && !(crowded && drawn.has(key))) {
+            const hidden = !this.joins && JOINS.includes(m.c.e.what[end]);
+            if (m.cause[end] && !hidden && !m.c.e.cluster[end] && !(crowded && drawn.has(key))) {
                 drawn.add(key);
-                this.arrow(m.cause[end] - 1, end, top, this.theme.arrow, 1);
+                this.arrow(m.why(end) - 1, end, top, this.theme.arrow, 1);
             }
             n = high - low > 20000 ? skip(ends.x, n, this.timeAt(x * 8 + 1)) : n + 1;
         }
@@ -344,8 +366,8 @@ class Tracks {
         g.fillRect(x - 0.5, RULER, 2, this.tall);
         for (let at = event, depth = 0; depth < 8 && this.m.cause[at] && !this.m.c.e.cluster[at]; depth++) {
             g.globalAlpha = 1 - depth / 9;
-            this.arrow(this.m.cause[at] - 1, at, top, this.theme.cursor, 2);
-            at = this.m.cause[at] - 1;
+            this.arrow(this.m.why(at) - 1, at, top, this.theme.cursor, 2);
+            at = this.m.why(at) - 1;
         }
         g.globalAlpha = 1;
         for (const effect of this.effectsOf(event).slice(0, 24))

@@ -9,6 +9,7 @@ class View {
         this.launch = this.cluster = 0;
         this.clocked = true;
         this.k = 1;
+        this.rank = 0; /* the CTA in view, and its pair's other one */
         this.cta = 'follow';
         this.shown = -1;
         this.build();
@@ -30,6 +31,7 @@ class View {
         this.canvas = el('canvas', { id: id('canvas'), tabindex: 0, role: 'application',
             'aria-roledescription': 'timeline',
             'aria-label': 'Timeline of ' + this.run.name, 'aria-describedby': id('sentence') });
+        this.whole = new Whole(this);
         this.labels = el('div', { class: 'labels' });
         this.inner = el('div', { class: 'inner' }, this.labels, this.canvas);
         this.scroller = el('div', { class: 'scroller' }, this.inner);
@@ -41,8 +43,8 @@ class View {
         this.table = el('details', { class: 'events' }, el('summary', {}, 'Events around the cursor, as a table'));
         this.table.addEventListener('toggle', () => this.fillTable());
         this.root = el('section', { class: 'run', 'aria-labelledby': id('title') },
-            el('h2', { id: id('title') }, this.run.name), this.banner(), this.pickers(),
-            el('div', { class: 'window' }, this.scroller, this.tip),
+            el('div', { class: 'runhead' }, el('h2', { id: id('title') }, this.run.name), this.pickers()), this.banner(),
+            el('div', { class: 'window' }, this.whole.canvas, this.scroller, this.tip),
             el('div', { class: 'now' }, this.sentence, this.position),
             el('div', { class: 'panels' },
                 el('section', { class: 'panel', 'aria-label': 'State' }, this.stateHead(), this.state),
@@ -103,7 +105,7 @@ class View {
             this.cta = this.ctaPicker.value;
             this.refresh();
         } });
-        return el('div', { class: 'row' }, el('h2', {}, 'State'), el('label', {}, 'CTAs ', this.ctaPicker));
+        return el('div', { class: 'row' }, el('h2', {}, 'The machine, just now'), el('label', {}, 'CTAs ', this.ctaPicker));
     }
 
     makeLabels() {
@@ -125,7 +127,7 @@ class View {
         });
         this.labels.replaceChildren(...made);
         this.inner.style.height = t.height + 'px';
-        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * 0.55))) + 'px';
+        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * 0.53))) + 'px';
         this.scroller.style.height = this.canvas.style.height = tall;
     }
 
@@ -154,9 +156,24 @@ class View {
             ...Array.from({ length: cluster.ctas }, (_, r) => el('option', { value: r }, String(r))));
         this.ctaPicker.value = this.cta = 'follow';
         this.makeLabels();
-        this.k = kept >= 0 ? this.m.place[kept] + 1 : Math.min(1, cluster.size);
+        this.rank = Math.max(0, this.m.leader);
+        this.begin();
+        if (kept >= 0)
+            this.k = this.m.place[kept] + 1;
+        if (kept >= 0)
+            this.tracks.reveal(kept);
         this.shown = -1;
         this.app.redraw();
+    }
+
+    /* On the first K tiles of the CTA in view, or its first store to tensor memory; the cursor at what begins them. */
+    begin() {
+        const { event, from, to } = firstView(this.m, this.rank);
+        this.k = event >= 0 ? this.m.place[event] + 1 : Math.min(1, this.c.size);
+        if (to > from) {
+            this.tracks.from = from;
+            this.tracks.to = to;
+        }
     }
 
     axisName() {
@@ -183,8 +200,11 @@ class View {
     /* The state after k events. */
     moveTo(k) {
         this.k = Math.max(0, Math.min(this.c.size, k));
-        if (this.event >= 0)
+        if (this.event >= 0) {
+            if (this.tracks.open.has(this.c.e.rank[this.event]))
+                this.rank = this.c.e.rank[this.event];
             this.tracks.reveal(this.event);
+        }
         this.app.redraw();
     }
 
@@ -208,8 +228,10 @@ class View {
         return this.nextOf(places, direction);
     }
 
-    nextWait(direction) {
-        const places = this.m.waits.map((w) => this.m.place[w.end]).sort((a, b) => a - b);
+    /* The next wait that ends: of those that the lesson is about, in the CTA in view; or of all. */
+    nextWait(direction, all) {
+        const seen = viewed(this.m, this.rank), wanted = (w) => all || (seen.includes(w.rank) && this.m.isLesson(w));
+        const places = this.m.waits.filter(wanted).map((w) => this.m.place[w.end]).sort((a, b) => a - b);
         return this.nextOf(places, direction);
     }
 
@@ -217,6 +239,7 @@ class View {
         if (this.tracks.width !== this.canvas.clientWidth || this.tracks.tall !== this.canvas.clientHeight)
             this.tracks.resize();
         this.tracks.draw(this.k);
+        this.whole.draw();
     }
 
     /* The panels, where the cursor has moved. */
@@ -228,7 +251,7 @@ class View {
             (event < 0 ? '' : ', ' + this.timeText(event) + ', ' + this.axisName());
         const ranks = this.cta === 'all' ? Array.from({ length: this.c.ctas }, (_, r) => r)
             : this.cta === 'follow' ? (event < 0 ? [0] : concerned(m, event)) : [Number(this.cta)];
-        this.state.replaceChildren(...stateElements(m, this.k, ranks));
+        this.state.replaceChildren(...stateElements(m, this.k, ranks, this.tracks.byK));
         const go = (i) => this.goTo(i);
         this.detail.replaceChildren(...(event < 0 ? [] : detailElements(m, event, this.run.lines, go)));
         this.fillTable();
@@ -253,6 +276,34 @@ class View {
         this.table.append(el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Events' },
             el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows))));
     }
+}
+
+/* The CTA, and the other one of its pair if the model has pairs. */
+function viewed(m, rank) {
+    return m.paired && (rank ^ 1) < m.c.ctas ? [rank, rank ^ 1].sort((a, b) => a - b) : [rank];
+}
+
+/* {event, from, to}: what the page shows at first, of a CTA and its pair. */
+function firstView(m, rank) {
+    const w = m.c.w, ranks = viewed(m, rank), t = m.time, stages = new Set(m.stages.filter((s) => s.k).map((s) => s.signals)).size;
+    const last = Math.min(m.tiles.kTiles - 1, Math.max(2, stages)), begins = [], own = [], ends = [];
+    const at = (n) => (n ? t[n - 1] : t[m.order[m.order.length - 1]]);
+    for (let i = 0; i < w.agent.length; i++) {
+        if (!ranks.includes(w.rank[i]) || !w.issued[i])
+            continue;
+        if (m.tiles.k[i] >= 0 ? m.tiles.k[i] <= last : !m.tiles.kTiles && w.agent[i] === AGENT.TENSOR_LDST) {
+            begins.push(w.issued[i] - 1);
+            if (w.rank[i] === rank)
+                own.push(w.issued[i] - 1);
+            ends.push(m.tiles.kTiles || w.to[i] ? at(w.completed[i]) : at(w.issued[i]));
+        }
+    }
+    if (!begins.length)
+        return { event: -1, from: 0, to: 0 };
+    const first = (events) => events.reduce((a, b) => (t[b] < t[a] ? b : a));
+    const event = first(own.length ? own : begins), from = t[first(begins)];
+    const to = m.tiles.kTiles ? Math.max(...ends) : ends.sort((a, b) => a - b)[Math.floor(ends.length / 2)];
+    return { event, from: from - (to - from) * 0.06, to: to + (to - from) * 0.04 };
 }
 
 /* Mouse, wheel and fingers on the tracks of a view. */

@@ -17,25 +17,39 @@ function laneText(lanes) {
     const list = bits(lanes);
     if (list.length === 32 || !list.length)
         return '';
-    return list.length === 1 ? ', lane ' + list[0] : ', ' + list.length + ' lanes';
+    return list.length === 1 ? 'lane ' + list[0] : list.length + ' lanes';
 }
 
-/* 'full[0] of CTA 0' */
-function objectText(c, object) {
+/* 'full[0] of CTA 0', or to somebody of that CTA 'full[0]' */
+function objectText(c, object, rank = -1) {
     if (!object)
         return 'a barrier';
-    const kind = c.o.kind[object - 1];
-    return c.objectName(object) + (kind === OBJECT.CLUSTER_BARRIER ? '' : ' of CTA ' + c.o.rank[object - 1]);
+    const kind = c.o.kind[object - 1], own = kind === OBJECT.CLUSTER_BARRIER || c.o.rank[object - 1] === rank;
+    return (kind === OBJECT.CLUSTER_BARRIER ? 'the ' : '') + c.objectName(object) +
+        (own ? '' : ' of CTA ' + c.o.rank[object - 1]);
+}
+
+/* 'warp 5 (load, lane 0) of CTA 1' */
+function warpText(c, rank, warp, lanes = 0) {
+    const role = c.roleOf(rank, warp), more = [role, laneText(lanes)].filter(Boolean).join(', ');
+    return 'warp ' + warp + (more ? ' (' + more + ')' : '') + ' of CTA ' + rank;
 }
 
 /* Who does event i: threads of a warp, or an operation. */
 function whoText(c, i) {
     const e = c.e;
     if (e.op[i])
-        return 'the ' + operationName(c, e.op[i] - 1) + ' that CTA ' + e.rank[i] + ' issued';
+        return 'the ' + operationName(c, e.op[i] - 1) + stageText(c, e.op[i] - 1) + ' that CTA ' + e.rank[i] + ' issued';
     if (e.warp[i] === NOBODY)
         return 'CTA ' + e.rank[i];
-    return 'CTA ' + e.rank[i] + ' ' + c.warpName(e.rank[i], e.warp[i]) + laneText(e.lanes[i]);
+    return warpText(c, e.rank[i], e.warp[i], e.lanes[i]);
+}
+
+/* ' of B stage 0' of a copy into that stage of shared memory, if it has a name. */
+function stageText(c, i) {
+    const w = c.w, to = w.to_off[i], copies = [AGENT.TMA, AGENT.BULK].includes(w.agent[i]) && w.to[i];
+    const stage = copies && c.stages.find(([rank, low, high]) => rank === w.to[i] - 1 && low <= to && to < high);
+    return stage && !stage[3].startsWith('bytes ') ? ' of ' + stage[3] : '';
 }
 
 function operationName(c, i) {
@@ -81,27 +95,34 @@ function listeners(c, i) {
 function operationText(c, i, event, m) {
     const w = c.w, agent = w.agent[i], part = (list, all) => [...new Set(list.map((n) => all[n].name))].join(', ');
     const touched = m.touched(i);
-    let text = operationLabel(c, i);
+    let text = operationLabel(c, i), hears = '';
     if (agent === AGENT.TMA || agent === AGENT.BULK || agent === AGENT.CP_ASYNC) {
         if (touched.writes.length)
             text += ' into ' + part(touched.writes, m.stages);
+        else if (touched.reads.length)
+            text += ' from ' + part(touched.reads, m.stages);
         const to = receivers(c, i);
         if (to.length)
             text += (to.length > 1 ? ', multicast to ' : ' of ') + ctas(to);
         if (Number(w.dims[i]) && w.coord[i])
             text += ', box at (' + w.coord[i].slice(0, w.dims[i]).join(', ') + ')';
     } else if (agent === AGENT.TENSOR_CORE) {
-        text += (w.cta_group[i] === 2 ? ' of the pair' : '') +
-            (w.accumulate[i] ? ', adds to D' : ', writes D anew') + ' in columns ' +
+        text += (w.cta_group[i] === 2 ? ' for the pair' : '') +
+            (w.accumulate[i] ? ' that adds to D' : ' that begins D anew') + ' in columns ' +
             (w.to_off[i] & 0xffff) + '-' + ((w.to_off[i] & 0xffff) + columnsOf(w, i) - 1);
         if (touched.reads.length)
-            text += ', reads ' + part(touched.reads, m.stages);
+            text += ' and reads ' + part(touched.reads, m.stages);
     }
     const at = c.mbarrierAt(w.ctas[i] ? w.rank[i] : w.signals[i] - 1, w.signals_off[i], event);
     const heard = listeners(c, i);
     if (at && heard.length)
-        text += '; ' + c.objectName(at) + ' of ' + ctas(heard) + (heard.length > 1 ? ' hear' : ' hears') + ' of it';
-    return text;
+        hears = '; ' + c.objectName(at) + ' of ' + ctas(heard) + (heard.length > 1 ? ' hear' : ' hears') + ' of it';
+    const from = warpText(c, w.rank[i], w.warp[i]), article = /^[aeio]/i.test(text) ? 'an ' : 'a ';
+    switch (c.e.kind[event]) {
+    case STAGE.STARTED: return 'The ' + text + ', issued by ' + from + ', begins' + hears;
+    case STAGE.COMPLETED: return 'The ' + text + ', issued by ' + from + ', is complete' + hears;
+    default: return capital(from) + ' issues ' + article + text + hears;
+    }
 }
 
 /* 'phase 2: 1 arrival, 65,536 bytes' */
@@ -115,24 +136,24 @@ function phaseLabel(b, slice) {
 /* Of an mbarrier: 'phase 2, 1 of 1 arrivals and 32,768 bytes pending' */
 function barrierText(s) {
     return 'phase ' + s.phase + ', ' + s.pending + ' of ' + plural(s.expected, 'arrival') + ' and ' + plural(s.tx,
-        'byte') + ' pending';
+        'byte') + ' to come';
 }
 
 function waitLabel(c, i) {
     const e = c.e, what = e.what[i], value = e.value[i];
     switch (what) {
-    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? c.objectName(e.object[i]) : 'an mbarrier') + ' (parity ' +
-        value + ')';
-    case WAIT.BARRIER: return 'waits at ' + (e.object[i] ? c.objectName(e.object[i]) : 'a barrier of the CTA');
+    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? objectText(c, e.object[i], e.rank[i]) : 'an mbarrier') +
+        ', parity ' + value;
+    case WAIT.BARRIER: return 'waits at ' + (e.object[i] ? objectText(c, e.object[i], e.rank[i]) : 'a barrier of the CTA');
     case WAIT.CLUSTER: return 'waits at the cluster barrier';
-    case WAIT.WARP_SYNC: return 'waits for other lanes';
+    case WAIT.WARP_SYNC: return 'waits for the other lanes of its warp';
     case WAIT.TMEM_ALLOC: return 'waits for ' + plural(value, 'column') + ' of tensor memory';
     case WAIT.PAIR: return "waits for the pair's other CTA";
     case WAIT.REGISTERS: return 'waits for registers';
-    case WAIT.TMEM_LDST: return 'waits for its tcgen05.ld or .st';
-    case WAIT.ASYNC: return 'waits for its copies';
-    case WAIT.JOIN: return 'waits where lanes join again';
-    case WAIT.ALIGNED: return 'waits at an .aligned instruction for other lanes';
+    case WAIT.TMEM_LDST: return 'waits for its own tcgen05.ld or .st';
+    case WAIT.ASYNC: return 'waits for its own copies';
+    case WAIT.JOIN: return 'waits where the lanes of its warp join again';
+    case WAIT.ALIGNED: return 'waits at an .aligned instruction for the other lanes of its warp';
     case WAIT.RIDING: return "waits for its warp's instruction";
     case WAIT.ROOM: return 'waits for room in a queue';
     default: return 'waits';
@@ -141,16 +162,20 @@ function waitLabel(c, i) {
 
 /* What the phase lacks after event i, in the model's order of events. */
 function missing(c, i, m) {
-    const s = m.bars[c.e.object[i] - 1].state.at(m.place[i] + 1), parts = [];
-    if (!s || s.phase !== c.e.phase[i])
-        return 'the phase is over';
+    const s = m.bars[c.e.object[i] - 1].state.at(m.place[i] + 1);
+    return !s || s.phase !== c.e.phase[i] ? 'the phase is complete' : lacking(s);
+}
+
+function lacking(s) {
+    const parts = [];
     if (s.pending)
         parts.push(plural(s.pending, 'arrival'));
     if (s.tx > 0)
         parts.push(plural(s.tx, 'byte'));
     const more = s.tx < 0 ? plural(-s.tx, 'byte') + ' came that nobody has expected yet' : '';
-    return [parts.length ? 'still pending: ' + parts.join(' and ') : more ? '' : 'nothing is pending', more]
-        .filter(Boolean).join('; ');
+    const one = parts.length === 1 && /^1 /.test(parts[0]);
+    return [parts.length ? parts.join(' and ') + (one ? ' is' : ' are') + ' still to come'
+        : more ? '' : 'nothing more is to come', more].filter(Boolean).join('; ');
 }
 
 /* Who came last to the phase that event i completes. */
@@ -160,34 +185,34 @@ function lastText(c, i, m) {
 }
 
 function syncText(c, i, m) {
-    const e = c.e, who = whoText(c, i), at = objectText(c, e.object[i]), phase = ' in phase ' + e.phase[i];
+    const e = c.e, who = whoText(c, i), own = e.op[i] ? -1 : e.rank[i];
+    const at = objectText(c, e.object[i], own), phase = ' in phase ' + e.phase[i];
     switch (e.kind[i]) {
-    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase + ' (' + plural(e.count[i], 'arrival') + '); ' +
-        missing(c, i, m);
+    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase +
+        (e.count[i] > 1 ? ', ' + number(e.count[i]) + ' times' : '') + '; ' + missing(c, i, m);
     case SYNC.MBAR_DROP: return who + ' arrives at ' + at + phase + ' and drops out; ' + missing(c, i, m);
-    case SYNC.MBAR_EXPECT_TX: return who + ' has ' + at + ' expect ' + plural(e.value[i], 'byte') + phase + '; ' +
+    case SYNC.MBAR_EXPECT_TX: return who + ' tells ' + at + ' to expect ' + plural(e.value[i], 'byte') + phase + '; ' +
         missing(c, i, m);
     case SYNC.MBAR_COMPLETE_TX: return who + ' brings ' + plural(e.value[i], 'byte') + ' to ' + at + phase + '; ' +
         missing(c, i, m);
-    case SYNC.MBAR_PENDING: return who + ' adds a pending arrival to ' + at + phase;
-    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + at +
-        ' is complete: the last that was awaited came from ' + lastText(c, i, m);
-    case SYNC.MBAR_TEST: return who + ' asks ' + at + ' for parity ' + e.what[i] + ': ' +
-        (e.count[i] ? 'yes, the phase is over'
-            : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
+    case SYNC.MBAR_PENDING: return who + ' lets ' + at + ' await one more arrival' + phase;
+    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + objectText(c, e.object[i]) +
+        ' is complete: the last to come was ' + lastText(c, i, m);
+    case SYNC.MBAR_TEST: return who + ' asks ' + at + ' whether the phase of parity ' + e.what[i] +
+        ' is complete: ' + (e.count[i] ? 'yes' : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
     case SYNC.BAR_ARRIVE: case SYNC.CLUSTER_ARRIVE: return who + ' arrives at ' + at;
-    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + lastText(c, i, m) +
-        ' last';
+    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' +
+        objectText(c, e.object[i]) + '; the last was ' + lastText(c, i, m);
     case SYNC.BAR_PASS: case SYNC.CLUSTER_PASS: return who + ' passes ' + at;
     case SYNC.WARP: return who + ' meets the other lanes of its warp';
     case SYNC.FENCE: return who + ' passes a fence: ' + ['memory', 'sync_restrict', 'mbarrier_init', 'proxy.alias',
         'proxy.async', 'proxy.async::generic', 'proxy.tensormap'][e.what[i]];
-    case SYNC.GROUP_COMMIT: return who + ' closes a group of ' + (e.what[i] & 1 ? 'bulk operations' : 'cp.async');
+    case SYNC.GROUP_COMMIT: return who + ' closes its group of ' + (e.what[i] & 1 ? 'bulk operations' : 'cp.async');
     case SYNC.GROUP_WAIT: return who + ': all but its latest ' + plural(e.what[i] >> 2, 'group') +
         (e.what[i] & 2 ? ' have read their sources' : ' are complete');
     case SYNC.TCGEN05_LD: return who + ' issues a tcgen05.ld';
-    case SYNC.TCGEN05_WAIT_LD: return who + ' has all that its tcgen05.ld load';
-    case SYNC.TCGEN05_WAIT_ST: return who + ' has stored all of its tcgen05.st';
+    case SYNC.TCGEN05_WAIT_LD: return who + ' has the values of all its tcgen05.ld';
+    case SYNC.TCGEN05_WAIT_ST: return who + ' knows that all its tcgen05.st are done';
     case SYNC.TCGEN05_USE: return who + ' uses a register that a tcgen05.ld loads';
     case SYNC.TCGEN05_FENCE_BEFORE: return who + ': tcgen05.fence::before_thread_sync';
     case SYNC.TCGEN05_FENCE_AFTER: return who + ': tcgen05.fence::after_thread_sync';
@@ -208,13 +233,13 @@ function lifeText(c, i) {
     case LIFE.CTA_EXIT: return 'CTA ' + owner + ' has exited';
     case LIFE.CTA_END: return 'CTA ' + owner + ' is gone';
     case LIFE.LANES_EXIT: return who + ' exits';
-    case LIFE.TMEM_ALLOC: return who + ' is given' + columns + ' of tensor memory' + where;
+    case LIFE.TMEM_ALLOC: return who + ' gets' + columns + ' of tensor memory' + where;
     case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where +
         ', its peer has yet to';
     case LIFE.TMEM_DEALLOC: return who + ' gives back' + columns + ' of tensor memory' + where;
     case LIFE.TMEM_RELINQUISH: return who + ' will allocate no more tensor memory';
-    case LIFE.MBAR_INIT: return who + ' initialises ' + objectText(c, e.object[i]) + ' for ' +
-        plural(e.object[i] ? c.o.count[e.object[i] - 1] : e.count[i], 'arrival') + ' a phase';
+    case LIFE.MBAR_INIT: return who + ' initialises ' + objectText(c, e.object[i], e.rank[i]) + ': a phase takes ' +
+        plural(e.object[i] ? c.o.count[e.object[i] - 1] : e.count[i], 'arrival');
     case LIFE.MBAR_INVAL: return who + ' invalidates ' + objectText(c, e.object[i]);
     case LIFE.HEAP_ALLOC: return who + ' allocates from the heap';
     case LIFE.HEAP_FREE: return who + ' frees memory of the heap';
@@ -223,31 +248,38 @@ function lifeText(c, i) {
     }
 }
 
-/* What ended a wait, or a phase: the event that decided, in a clause. */
+/* What ended a wait: the event that decided, in a clause. */
 function becauseText(c, cause, m) {
     const e = c.e, i = cause - 1;
     if (!cause)
         return '';
     if (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_PHASE)
-        return 'phase ' + e.phase[i] + ' of ' + objectText(c, e.object[i]) + ' is complete, by ' + lastText(c, i, m);
+        return 'phase ' + e.phase[i] + ' is complete, and the last to come was ' + lastText(c, i, m);
     if (e.class[i] === CLASS.SYNC && (e.kind[i] === SYNC.BAR_PHASE || e.kind[i] === SYNC.CLUSTER_PHASE))
-        return 'all have arrived, ' + lastText(c, i, m) + ' last';
+        return 'all have arrived, and the last was ' + lastText(c, i, m);
     if (e.class[i] === CLASS.OP && e.op[i])
-        return 'the ' + operationLabel(c, e.op[i] - 1) + ' ' + ['was issued', 'has started', 'is complete'][e.kind[i]];
+        return 'the ' + operationLabel(c, e.op[i] - 1) + ' ' + ['was issued', 'has begun', 'is complete'][e.kind[i]];
     const text = sentence(c, i, m);
     return text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }
 
+/* Of a wait for an mbarrier that begins: what the phase lacks. */
+function lacksText(c, i, m) {
+    const b = m.bars[c.e.object[i] - 1], s = b && c.e.what[i] === WAIT.MBARRIER ? b.state.at(m.place[i] + 1) : null;
+    return s && s.phase % 2 === Number(c.e.value[i]) ? ': ' + lacking(s) : '';
+}
+
 function waitText(c, i, m) {
-    const e = c.e, who = whoText(c, i), label = waitLabel(c, i);
+    const e = c.e, who = capital(whoText(c, i)), label = waitLabel(c, i), waited = label.replace(/^waits/, 'waited');
     if (e.kind[i] === WAIT_END.BEGINS)
-        return who + ' ' + label;
+        return who + ' ' + label + lacksText(c, i, m);
     if (e.kind[i] === WAIT_END.TIMED_OUT)
-        return who + ' ' + label + ': the time limit of try_wait has passed, the answer is no';
+        return who + ' ' + waited + ': not yet, and the time limit of try_wait has passed';
     if (e.kind[i] === WAIT_END.RELEASED)
-        return who + ' ' + label + ': given up, the others do not come';
-    const cause = m.cause[i], why = cause ? becauseOf(c, i, cause, m) : '';
-    return who + ' waits no more, it ' + label.replace(/^waits/, 'waited') + (why ? ': ' + why : '');
+        return who + ' ' + waited + ' and gives up: the others do not come';
+    const cause = m.why(i), why = cause ? becauseOf(c, i, cause, m) : '', begin = m.beginOf(i);
+    const long = m.clocked && begin >= 0 ? ', for ' + plural(Math.round(m.time[i] - m.time[begin]), 'cycle') : '';
+    return who + ' ' + waited + long + (why ? ': ' + why : '');
 }
 
 /* The cause may be in another cluster. */
@@ -265,15 +297,13 @@ function sentence(c, i, m) {
         const op = e.op[i] - 1;
         if (op < 0)
             return 'An operation';
-        const from = 'CTA ' + c.w.rank[op] + ' ' + c.warpName(c.w.rank[op], c.w.warp[op]);
-        return [from + ' issues ', 'Started, of ' + from + ': ', 'Complete, of ' + from + ': '][e.kind[i]] +
-            operationText(c, op, i, m);
+        return operationText(c, op, i, m);
     }
     case CLASS.WAIT: return waitText(c, i, m);
     case CLASS.LIFE: return capital(lifeText(c, i));
-    case CLASS.GLOBAL: return whoText(c, i) + [' touches', ' reads', ' writes', ' reads and writes'][e.kind[i] & 3] +
+    case CLASS.GLOBAL: return capital(whoText(c, i)) + [' touches', ' reads', ' writes', ' reads and writes'][e.kind[i] & 3] +
         ' global memory, ' + plural(e.value[i], 'sector') + ' of 32 bytes';
-    default: return whoText(c, i) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters'
+    default: return capital(whoText(c, i)) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters'
         : ' goes on');
     }
 }
