@@ -249,7 +249,7 @@ static void tell(struct replay *r, uint32_t cluster, uint32_t i) {
         double *since = e->order ? l->order : l->other;
         uint32_t *by = e->order ? l->order_by : l->other_by;
         const double at = l->cycle[i] + e->lag;
-        if (!by[e->to] || at > since[e->to]) {
+        if (!by[e->to] || at >= since[e->to]) { /* of several at one time the last one told */
             since[e->to] = at;
             by[e->to] = i + 1;
         }

@@ -225,7 +225,8 @@ def write_lesson(o, lesson):
         said.append(f"  {os.path.relpath(os.path.join(folder, e.name))}  {e.title}  [{state}]")
     gone = sorted({os.path.dirname(path) for path, text in room.changes.items() if text is None})
     said += [f"  {os.path.relpath(os.path.join(folder, name))}  [seed {before}'s: removed]" for name in gone]
-    print("\n".join(said), flush=True)
+    first = os.path.relpath(os.path.join(folder, found[0].name, TASK))
+    print("\n".join([*said, f"begin with {first}; make grade-{lesson} marks what you have done"]), flush=True)
     return True
 
 
