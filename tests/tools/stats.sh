@@ -17,7 +17,7 @@ import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 assert d["version"] == 1 and d["emulator"].startswith("sm100emu ") and set(d) == {"version", "emulator", "launches"}
 LAUNCH = set("kernel fault grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions bytes "
-             "shared_accesses global_accesses ummas operations mbarriers barriers model lines".split())
+             "shared_accesses global_accesses ummas operations mbarriers barriers unseen model lines".split())
 WAIT = set("role for cycles share warps waits".split())
 COUNTS = "issued lanes no_lane part_of_warp split_branches".split()
 for l in d["launches"]:
@@ -88,6 +88,22 @@ line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
     run 2 'many processes' "$emulator" --explore=2 --stats-json="$scratch/stats.json" "$launch" "$scratch/k.ptx" $args
     says 'leave --stats-json'
 }
+
+# ---- a thread that releases more words than the check of order keeps: it says so, and is not silent about the race
+# words N: a kernel of two CTAs, one of which releases so many different words before both write the same one
+words() {
+    printf '.version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred %%p;\n'
+    printf '.reg .b32 %%r<3>;\n.reg .b64 %%d<3>;\nld.param.u64 %%d1, [out];\nadd.u64 %%d2, %%d1, 4096;\nmov.u32 %%r1, %%ctaid.x;\n'
+    printf 'mov.u32 %%r2, 0;\nsetp.ne.u32 %%p, %%r1, 0;\n@%%p bra RACE;\nNEXT: st.release.gpu.global.u32 [%%d2], 1;\n'
+    printf 'add.u64 %%d2, %%d2, 4;\nadd.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%p, %%r2, %s;\n@%%p bra NEXT;\n' "$1"
+    printf 'RACE: st.global.u32 [%%d1], %%r1;\nret;\n}\n'
+}
+words 4 >"$scratch/words.ptx"
+run 3 'few releases' "$emulator" --stats-json="$scratch/stats.json" "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
+json 'x["unseen"] == []'
+words 400000 >"$scratch/words.ptx"
+run 0 'many releases' "$emulator" --stats-json="$scratch/stats.json" "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
+json 'len(x["unseen"]) == 1 and "races in global memory" in x["unseen"][0]'
 
 # ---- steps: M x N x K, and what that asks for
 # step NAME ARGS...
