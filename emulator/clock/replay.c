@@ -241,6 +241,15 @@ static void end(struct replay *r, uint32_t cluster) {
     }
 }
 
+/* Of what lets an event take place at the same time the first counts; of arrivals at a barrier the last in the
+ * emulator's order, which completes the phase. */
+static bool decides(const struct live *l, uint32_t to, double at, uint32_t by) {
+    const struct trace_event *e = &l->c->events[to];
+    const bool phase = e->class == TRACE_SYNC &&
+                       (e->kind == SYNC_MBAR_PHASE || e->kind == SYNC_BAR_PHASE || e->kind == SYNC_CLUSTER_PHASE);
+    return at > l->other[to] || (phase && at == l->other[to] && by > l->other_by[to]);
+}
+
 /* Those who wait for event i know now when it takes place. */
 static void tell(struct replay *r, uint32_t cluster, uint32_t i) {
     struct live *l = &r->live[cluster];
@@ -249,7 +258,7 @@ static void tell(struct replay *r, uint32_t cluster, uint32_t i) {
         double *since = e->order ? l->order : l->other;
         uint32_t *by = e->order ? l->order_by : l->other_by;
         const double at = l->cycle[i] + e->lag;
-        if (!by[e->to] || at >= since[e->to]) { /* of several at one time the last one told */
+        if (!by[e->to] || (e->order ? at > since[e->to] : decides(l, e->to, at, i + 1))) {
             since[e->to] = at;
             by[e->to] = i + 1;
         }
