@@ -3,12 +3,8 @@
 # of what it is made of, and of comments. Exit code 77 where Sphinx is not fetched (`make site` does that), or no Chromium.
 set -u
 root=$1 products=$2
-unset MAKEFLAGS MFLAGS MAKELEVEL
-cd "$root" || exit 2
-cmp -s "${TOOLKIT_DIR:-.toolkit}/site/requirements.txt" scripts/site-requirements.txt || {
-    echo "skipped: make site has not fetched Sphinx"
-    exit 77
-}
+# shellcheck source=tests/site/sphinx.sh
+. "$(dirname "$0")/sphinx.sh"
 bad=0
 # A part of a tile; CuTe's name; two macros' parameters; mistakes on purpose in tests.
 words=subtile,subtiles,thrid,te,ue,ines,countr,doen

@@ -3,12 +3,8 @@
 # where Sphinx is not fetched (`make slides` does that), or no Chromium.
 set -u
 root=$1 products=$2
-unset MAKEFLAGS MFLAGS MAKELEVEL
-cd "$root" || exit 2
-cmp -s "${TOOLKIT_DIR:-.toolkit}/site/requirements.txt" scripts/site-requirements.txt || {
-    echo "skipped: make slides has not fetched Sphinx"
-    exit 77
-}
+# shellcheck source=tests/site/sphinx.sh
+. "$(dirname "$0")/../site/sphinx.sh"
 sh scripts/slides.sh "$products/tests/slides" || exit 1
 sh scripts/handout.sh "$products/tests/handout" || exit 1
 exec python3 -ISB python/sm100repo tests/slides/test_browser.py "$root" "$products/tests/slides" "$products/tests/handout"

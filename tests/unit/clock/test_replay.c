@@ -96,6 +96,21 @@ static void test_last_arrival(void) {
     clock_result_free(&r, &h.log);
 }
 
+/* Two arrivals at one time: the last in the log completes the phase. */
+static void test_arrivals_at_one_time(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_MBAR_ARRIVE, 1, 5);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_ARRIVE, 1, 5);
+    const uint32_t last = hand_last(&h);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_PHASE, 1, 0)->cause = last;
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, last - 1), at(&r, last), 0);
+    CHECK_EQ(cause(&r, last + 1), last);
+    clock_result_free(&r, &h.log);
+}
+
 /* A bar.sync of two warps: passed with the later one, and 7 cycles. */
 static void test_cta_barrier(void) {
     struct hand h;
@@ -310,6 +325,7 @@ int main(void) {
     test_divergence();
     test_issue_slots();
     test_last_arrival();
+    test_arrivals_at_one_time();
     test_cta_barrier();
     test_umma_chain();
     test_load();
