@@ -11,6 +11,10 @@ const KINDS = [
     [SHAPE.bad, 'conflict, or never ended'],
 ];
 
+const BROKEN = [3, 2], WHOLE = [];
+const SMALL = 10; /* pixels; narrower ones are plain bars, and of these as high: */
+const FLAT = { [SHAPE.phase]: 4, [SHAPE.lasting]: 4, [SHAPE.works]: 4, [SHAPE.commit]: 4 };
+
 function polygon(g, ...points) {
     g.beginPath();
     points.forEach(([x, y], n) => (n ? g.lineTo(x, y) : g.moveTo(x, y)));
@@ -19,8 +23,12 @@ function polygon(g, ...points) {
 
 /* From pixel a to pixel b in a row at y. begun: of a phase, from where it is no longer as it began. */
 function drawShape(g, theme, shape, color, a, b, y, begun) {
-    const h = ROW - 2, wide = b - a, edged = wide > 5, tip = Math.min(5, wide / 2);
-    g.fillStyle = theme.palette[color];
+    const h = ROW - 2, wide = b - a, tip = Math.min(5, wide / 2);
+    g.fillStyle = theme.palette[shape === SHAPE.wait ? COLOR.wait : color];
+    if (wide < SMALL) {
+        g.fillRect(a, FLAT[shape] ? y + h - 4 : y, wide, FLAT[shape] || h);
+        return;
+    }
     g.strokeStyle = theme.edge;
     switch (shape) {
     case SHAPE.load:
@@ -64,8 +72,7 @@ function drawShape(g, theme, shape, color, a, b, y, begun) {
         polygon(g, [a, y + 0.5], [b, y + 0.5], [b, y + h - 0.5], [a, y + h - 0.5]);
     }
     g.fill();
-    if (edged)
-        g.stroke();
+    g.stroke();
 }
 
 function drawTint(g, a, b, y) {
@@ -91,9 +98,9 @@ function drawWait(g, theme, color, a, b, y) {
         g.fillStyle = theme.palette[color];
         g.fillRect(Math.max(a, b - 5), y, Math.min(5, b - a), h);
     }
-    if (b - a <= 5)
+    if (b - a < 2 * SMALL)
         return;
-    g.setLineDash([3, 2]);
+    g.setLineDash(BROKEN);
     g.strokeRect(a + 0.5, y + 0.5, b - a - 1, h - 1);
-    g.setLineDash([]);
+    g.setLineDash(WHOLE);
 }

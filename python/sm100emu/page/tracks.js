@@ -2,7 +2,8 @@
  * all. */
 
 const RULER = 22, HEAD = 20, ROW = 14, GAP = 4, TIGHT = 1;
-const MANY_K = 16; /* K tiles in the window from which on colour follows the tile, if there are several */
+const MANY_K = 16; /* K tiles in the window from which on colour follows the tile, if there are several ... */
+const MOST_K = 200; /* ... and if there are not */
 
 class Tracks {
     /* canvas lies in `scroller` and stays in its window */
@@ -34,7 +35,7 @@ class Tracks {
         if (this.follows !== 'auto')
             return this.follows === 'K tile';
         const { tiles, kTiles } = this.m.tiles, shown = (this.to - this.from) / this.m.end * kTiles;
-        return tiles < 2 || shown < MANY_K;
+        return shown < (tiles > 1 ? MANY_K : MOST_K);
     }
 
     rowsOf(track) {
@@ -239,7 +240,7 @@ class Tracks {
             }
             if (b > -9)
                 drawShape(g, this.theme, shape[i], color[i], a, b, y, (row.begun[i] - this.from) * scale);
-            if (b - a > 26 && shape[i] !== SHAPE.works)
+            if (b - a > 30 && shape[i] !== SHAPE.works && shape[i] !== SHAPE.commit)
                 this.write(row.label[i], a, b - (POINTED.includes(shape[i]) ? 7 : 0), y,
                     shape[i] === SHAPE.wait ? ink[COLOR.wait] : WRITTEN.includes(shape[i]) ? ink[color[i]]
                         : this.theme.text);

@@ -44,7 +44,7 @@ class View {
         this.table.addEventListener('toggle', () => this.fillTable());
         this.root = el('section', { class: 'run', 'aria-labelledby': id('title') },
             el('div', { class: 'runhead' }, el('h2', { id: id('title') }, this.run.name), this.pickers()), this.banner(),
-            el('div', { class: 'window' }, this.whole.canvas, this.scroller, this.tip),
+            el('div', { class: 'window' }, this.whole.root, this.scroller, this.tip),
             el('div', { class: 'now' }, this.sentence, this.position),
             el('div', { class: 'panels' },
                 el('section', { class: 'panel', 'aria-label': 'State' }, this.stateHead(), this.state),

@@ -5,20 +5,23 @@ const WHOLE_ROWS = [['engine', 'TMA'], ['engine', 'tensor core'], ['engine', 'te
 class Whole {
     constructor(view) {
         this.v = view;
-        this.canvas = el('canvas', { class: 'whole', tabindex: 0, role: 'slider', 'aria-orientation': 'horizontal',
-            'aria-label': 'The window of time that is shown', 'aria-valuemin': 0 });
-        this.canvas.addEventListener('keydown', (e) => this.key(e));
+        this.canvas = el('canvas', {});
+        this.window = el('div', { class: 'shown' });
+        this.mark = el('div', { class: 'mark' });
+        this.root = el('div', { class: 'whole', tabindex: 0, role: 'slider', 'aria-orientation': 'horizontal',
+            'aria-label': 'The window of time that is shown', 'aria-valuemin': 0 }, this.canvas, this.window, this.mark);
+        this.root.addEventListener('keydown', (e) => this.key(e));
         for (const name of ['pointerdown', 'pointermove'])
-            this.canvas.addEventListener(name, (e) => this.drag(e));
+            this.root.addEventListener(name, (e) => this.drag(e));
     }
 
     /* A click or a drag brings the middle of the window there. */
     drag(e) {
         if (e.type === 'pointerdown')
-            this.canvas.setPointerCapture(e.pointerId);
+            this.root.setPointerCapture(e.pointerId);
         else if (!e.buttons)
             return;
-        const t = this.v.tracks, box = this.canvas.getBoundingClientRect();
+        const t = this.v.tracks, box = this.root.getBoundingClientRect();
         const at = (e.clientX - box.left) / box.width * this.end, span = t.to - t.from;
         t.from = at - span / 2;
         t.to = at + span / 2;
@@ -45,32 +48,20 @@ class Whole {
         return this.v.m.end * 1.01 || 1;
     }
 
+    /* The picture where it is another; the window and the cursor lie over it. */
     draw() {
-        const t = this.v.tracks, theme = this.v.app.theme, ratio = window.devicePixelRatio || 1;
-        const w = this.canvas.clientWidth, h = this.canvas.clientHeight, byK = t.byK;
+        const t = this.v.tracks, theme = this.v.app.theme, ratio = window.devicePixelRatio || 1, byK = t.byK;
+        const w = this.canvas.clientWidth, h = this.canvas.clientHeight, place = (x) => Math.round(x / this.end * w);
         const key = [w, h, ratio, byK, theme.canvas, [...t.open]].join();
         if (this.drawn !== key || this.of !== this.v.m) {
             this.drawn = key;
             this.of = this.v.m;
-            this.picture = this.paint(w, h, ratio, byK);
+            this.paint(w, h, ratio, byK);
         }
-        if (this.canvas.width !== this.picture.width || this.canvas.height !== this.picture.height)
-            Object.assign(this.canvas, { width: this.picture.width, height: this.picture.height });
-        const g = this.canvas.getContext('2d', { alpha: false });
-        g.setTransform(1, 0, 0, 1, 0, 0);
-        g.drawImage(this.picture, 0, 0);
-        g.setTransform(ratio, 0, 0, ratio, 0, 0);
-        const a = Math.max(0, t.from / this.end * w), b = Math.min(w, t.to / this.end * w);
-        g.globalAlpha = 0.55;
-        g.fillStyle = theme.canvas;
-        g.fillRect(0, 0, a, h);
-        g.fillRect(b, 0, w - b, h);
-        g.globalAlpha = 1;
-        g.strokeStyle = g.fillStyle = theme.cursor;
-        g.lineWidth = 2;
-        g.strokeRect(a + 1, 1, Math.max(3, b - a - 2), h - 2);
-        if (this.v.event >= 0)
-            g.fillRect(this.v.m.time[this.v.event] / this.end * w, 0, 2, h);
+        const a = Math.max(0, place(t.from)), b = Math.min(w, place(t.to)), event = this.v.event;
+        this.window.style.transform = 'translateX(' + a + 'px)';
+        this.window.style.width = Math.max(4, b - a) + 'px';
+        this.mark.style.transform = 'translateX(' + (event < 0 ? -9 : place(this.v.m.time[event])) + 'px)';
         this.say();
     }
 
@@ -81,15 +72,15 @@ class Whole {
         if (this.said === text)
             return;
         this.said = text;
-        this.canvas.setAttribute('aria-valuenow', Math.round((from + to) / 2));
-        this.canvas.setAttribute('aria-valuemax', Math.round(this.end));
-        this.canvas.setAttribute('aria-valuetext', text);
-        this.canvas.title = text + ': click or drag to go there';
+        this.root.setAttribute('aria-valuenow', Math.round((from + to) / 2));
+        this.root.setAttribute('aria-valuemax', Math.round(this.end));
+        this.root.setAttribute('aria-valuetext', text);
+        this.root.title = text + ': click or drag to go there';
     }
 
     /* Copies, UMMAs and tensor memory of the open CTAs. */
     paint(w, h, ratio, byK) {
-        const made = document.createElement('canvas'), { m, tracks, app: { theme } } = this.v;
+        const { m, tracks, app: { theme } } = this.v, made = this.canvas;
         Object.assign(made, { width: Math.max(1, Math.round(w * ratio)), height: Math.max(1, Math.round(h * ratio)) });
         const g = made.getContext('2d', { alpha: false }), high = Math.floor((h - 6) / WHOLE_ROWS.length);
         g.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -100,7 +91,6 @@ class Whole {
                 if (track.kind === kind && track.label === label)
                     track.rows.forEach((row) => this.bars(g, theme, row, 3 + n * high, high - 1, w, byK));
             });
-        return made;
     }
 
     bars(g, theme, { x0, x1, byK, byTile }, y, h, w, mode) {
