@@ -123,7 +123,7 @@ static void put_barriers(const struct stats *s, FILE *f) {
 
 static void put_unseen(uint32_t unseen, FILE *f) {
     static const char *const texts[EVENT_UNSEEN] = {
-        [UNSEEN_GLOBAL_RACES] = "races in global memory, behind more releases to different words than are kept",
+        [UNSEEN_GLOBAL_RACES] = "races in global memory: it releases more different words than the checker keeps",
     };
     const char *comma = "";
     fputs("\"unseen\":[", f);

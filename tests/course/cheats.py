@@ -124,7 +124,7 @@ CHEATS = [
     Cheat("findings to be passed over", PROXY, PROXY.start + "\n", ("the rules", )),  # the file has them
     Cheat("a flood of findings, in which one drowns", dataclasses.replace(PROXY, kind=FILL),
           changed(PROXY.start, *races(300)), ("the room for findings", )),
-    Cheat("a race behind more words than the checker keeps", RACE,
+    Cheat("a race among more words than the checker keeps", RACE,
           changed(RACE.start, *releases(400_000)), ("what was not seen", )),
     Cheat("another mistake for the one to be mended", PROXY,of(PROXY, races(1)), ("every finding of a repair", )),
     Cheat("a header beside it", ARRIVALS, '#include "own.cuh"\n', ("the headers", )),

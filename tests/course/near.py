@@ -4,7 +4,7 @@ near/0N.txt has those of the holes, a key and its text a line; `#` begins a comm
 
   of WORD                   a hole of course/fill/0N.txt; the next are near misses of it
   near POINTS REASON        a hand-in, its points, and why: the id of a rule that its mark names, or `wrong`: D is;
-                            `work`: the tensor core did too little; `stopped`: it executes far too much
+                            `stopped`: it executes far too much
   - TEXT                    the solution without this text, which is in the hole once ...
   + TEXT                    ... and with this one in its place
 
@@ -59,8 +59,7 @@ class Misses(Lines):
 
 def of_holes(lesson):
     """[(exercise, the hand-in, points, reason)] of a lesson's holes."""
-    catalogue = fill_in.Holes(os.path.join(ROOT, "course", "fill", lesson + ".txt"))
-    holes = {f"{lesson}-fill-{hole.word}": hole for hole in catalogue.holes}
+    holes = {fill_in.name_of(lesson, hole): hole for hole in fill_in.holes_of(ROOT, lesson)}
     exercises = {e.name: e for e in exercise.load(ROOT, lesson) if e.kind == FILL}
 
     def made(miss):

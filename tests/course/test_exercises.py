@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 from sm100repo import PYTHON, write
-from sm100repo.course import exercise, kernels, predict, repair
+from sm100repo.course import exercise, hints, kernels, predict, repair
 from sm100repo.course.model import FILL, KERNEL, PREDICT, REPAIR
 from sm100repo.drift import Drift
 from sm100repo.toolkit import begin
@@ -84,6 +84,8 @@ class Catalogue(unittest.TestCase):
                 self.assertNotEqual(e.start, e.solution, e.name)
                 lines, of = e.start.splitlines(), e.solution.splitlines()
                 self.assertEqual(lines[: e.first - 1], of[: e.first - 1], e.name)
+                at, hunk = hints.hunks(e.start, e.solution, around=0)[-1]
+                self.assertLessEqual(e.last, at + max(1, sum(line.startswith("-") for line in hunk)), e.name)
                 self.assertEqual(lines[e.last :], of[len(of) - (len(lines) - e.last) :], e.name)
 
     def test_written_as_clang_format_would(self):
@@ -264,7 +266,7 @@ class Writing(unittest.TestCase):
         for name, there, code in (("02-fill-commit", "older\n", 0), ("02-fill-swizzle", "mine\n", 1)):
             path = self.path(name, KERNEL)
             text, written = kernels.read(path), kernels.read(record)
-            write(record, re.sub(rf".*(?=  {name}/{KERNEL})", exercise.digest("older\n"), written))
+            write(record, re.sub(rf"\w+(?=  {name}/{KERNEL})", exercise.digest("older\n"), written))
             write(path, there)
             got, said = self.command("02")
             self.assertEqual((got, "[written]" in said, "older version" in said), (code, not code, bool(code)), said)

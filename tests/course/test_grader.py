@@ -126,6 +126,14 @@ class Whole(unittest.TestCase):
             self.put(exercise, without)
             self.assertRegex(self.grade([exercise])[1], f"02-fill-product +{points}")
 
+    def test_asides(self):
+        """Where D is wrong and nothing that costs points fell, a finding of class strict leads to the line."""
+        step = "uint64_t a_step = umma_smem_advance(a_desc, i * UMMA_K_BYTES);"
+        self.put(fixture.PRODUCT, fixture.changed(fixture.SIMPLE, step, step.replace("i *", "2 * i *")))
+        said = [self.grade([fixture.PRODUCT], "--hint", level)[1] for level in "12"]
+        self.assertRegex(said[1], r"line: kernel\.cuh:\d+: umma_ss\(.*\n +matrix A starts at shared offset")
+        self.assertNotIn("line:", said[0])
+
     def test_never_ends(self):
         """What the emulator stops is a finding, after as many instructions on any machine; other runs are spared."""
         begin = "    extern __shared__ __align__(1024) unsigned char storage[];\n"

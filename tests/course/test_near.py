@@ -21,7 +21,7 @@ p.add_argument("--seeds", default="1,2,ada")
 p.add_argument("--only", default="")
 O = p.parse_args()
 SEEDS = O.seeds.split(",")
-REASONS = {"wrong": "D is wrong", "work": "too little of", "stopped": "stopped it after far more instructions"}
+REASONS = {"wrong": "D is wrong", "stopped": "stopped it after far more instructions"}
 ENDLESS = " for (;;) __syncwarp();"  # in a macro, too
 
 

@@ -106,6 +106,8 @@ class Services(unittest.TestCase):
         os.rename(named + "ob", os.fsencode(named) + b"\xf6b")
         self.put("class", "dan", "02", "SEED", text="=1+1\n")
         self.put("class", "dan", "02", self.questions.name, "answers.txt", text="")
+        os.makedirs(os.path.join(self.folder, "class", "eli", "02", self.questions.name))
+        os.mkfifo(os.path.join(self.folder, "class", "eli", "02", self.questions.name, "answers.txt"))
         os.makedirs(os.path.join(self.folder, "class", ".git"))
         self.answers("new\nline")
         os.symlink("ada", os.path.join(self.folder, "class", "twin"))
@@ -113,8 +115,11 @@ class Services(unittest.TestCase):
         self.assertEqual(code, 0, said)
         marks = [(row[0], row[1], row[3]) for row in self.rows()[1:]]
         self.assertEqual(marks, [("ada", "1", "100.0"), (r"b\udcf6b", "1", "100.0"), ("cyd", "1", "100.0"),
-                                 ("dan", "'=1+1", "0.0"), (r"new\nline", "1", "100.0"), ("twin", "", "0.0")])
+                                 ("dan", "'=1+1", "0.0"), ("eli", "1", "0.0"), (r"new\nline", "1", "100.0"),
+                                 ("twin", "", "0.0")])
         self.assertEqual(self.rows()[-1][-1], "the folder is a link")
+        reasons = {row[0]: row[6] for row in self.rows()}
+        self.assertEqual((reasons["dan"], reasons["eli"]), ("not begun", "refused; answers.txt is not a plain file"))
         self.assertIn("twin: the folder is a link", said)
 
     def test_students(self):

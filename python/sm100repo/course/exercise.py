@@ -36,7 +36,7 @@ WORK = """The tensor core, the TMA and tensor memory must do the work that they 
 earn no marks."""
 NUMBERS = """`17`, `0x11` and `0b10001` are the same number. So is
 `1f` and `0x1f`: digits with a letter from a to f are hexadecimal, but `10` alone is ten."""
-OF_SEED = ", seed "  # behind the kind in a TASK, before its seed
+OF_SEED = ", seed "  # in a TASK, between the kind and the seed
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}
 
 
@@ -54,9 +54,9 @@ def load(root, lesson, seed=SEED):
 
 @functools.lru_cache(maxsize=None)
 def names(root, lesson):
-    """Of a lesson's exercises, with the repairs of all seeds."""
+    """Of a lesson's exercises, with the repairs of all seeds. Nothing is compiled for it."""
     mistakes = {repair.name_of(lesson, case) for case, _ in repair.usable(root, kernels.steps(root)[lesson])}
-    return mistakes | {e.name for e in load(root, lesson)}
+    return mistakes | {*fill_in.names(root, lesson)} | {*predict.names(root, lesson)}
 
 
 def is_seed(text):
@@ -261,20 +261,20 @@ def answer_lines(e):
     """What an exercise's answer is: of a kernel the lines that mend it, at their places in the file as given."""
     if e.kind == PREDICT:
         return [f"{q.key} = {q.answer}" for q in e.questions]
-    rules = f"; tells: {', '.join(e.rules)}" if e.rules else ""
+    rules = f"; the checker reports: {', '.join(e.rules)}" if e.rules else ""
     return [f"{KERNEL}:{e.first}-{e.last}{rules}",
             *(line for _, hunk in hints.hunks(e.start, e.solution, around=0) for line in hunk[1:])]
 
 
-def tell_answers(o, lesson):
-    """The answers of each seed. Holes are the same for all, so they are told once."""
-    told = set()
+def print_answers(o, lesson):
+    """The answers of each seed. Holes are the same for all, so they are printed once."""
+    printed = set()
     for who, seed in seeds_of(o.seeds or o.seed or SEED).items():
         print(f"lesson {lesson}, {who if who == seed else f'{who}, seed {seed}'}")
         for e in load(ROOT, lesson, seed):
-            if e.name not in told or e.seed:
+            if e.name not in printed or e.seed:
                 print(f"  {e.name}", *answer_lines(e), sep="\n      ")
-            told.add(e.name)
+            printed.add(e.name)
 
 
 def main():
@@ -297,7 +297,7 @@ def main():
     if not set(o.chosen) <= set(known):
         print(f"exercise: there is no lesson {o.lesson}; there are: {' '.join(known)}, all", file=sys.stderr)
         return 2
-    task_of = show if o.list else tell_answers if o.answers else write_lesson
+    task_of = show if o.list else print_answers if o.answers else write_lesson
     try:
         done = each(lambda lesson: task_of(o, lesson), o.chosen)
     except Drift as drift:

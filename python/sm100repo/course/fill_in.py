@@ -73,7 +73,7 @@ class Hole:
 
     def exercise(self, lesson, kernel_text):
         start, first, last = self.start(kernel_text)
-        return Exercise(name=f"{lesson}-fill-{self.word}", lesson=lesson, kind=FILL, title=self.title,
+        return Exercise(name=name_of(lesson, self), lesson=lesson, kind=FILL, title=self.title,
                         text="\n".join(self.text).strip() + "\n", step=self.step, start=start, solution=kernel_text,
                         first=first, last=last, rules=tuple(self.rules), strict=tuple(self.strict), run=tuple(self.run),
                         timed=self.timed)
@@ -135,12 +135,23 @@ class Holes(Lines):
             self.fail(f"`{key}` is no key here")
 
 
+def holes_of(root, lesson):
+    """The holes of a lesson, in the catalogue's order."""
+    path = os.path.join(root, "course", "fill", lesson + ".txt")
+    return Holes(path).holes if os.path.exists(path) else []
+
+
+def name_of(lesson, hole):
+    return f"{lesson}-fill-{hole.word}"
+
+
+def names(root, lesson):
+    return [name_of(lesson, hole) for hole in holes_of(root, lesson)]
+
+
 def load(root, lesson):
     """The fill exercises of a lesson, in the catalogue's order."""
-    path = os.path.join(root, "course", "fill", lesson + ".txt")
-    if not os.path.exists(path):
-        return []
-    holes = Holes(path).holes
+    holes = holes_of(root, lesson)
     texts = {hole.step: read(os.path.join(root, source_path(hole.step))) for hole in holes}
     each(lambda hole: each(lambda r: r.find(texts[hole.step]), hole.regions), holes)  # drift has the lines of the file
     kernels = {step: cut(step, text) for step, text in texts.items()}

@@ -26,8 +26,8 @@ import sys
 from pathlib import Path
 
 from sm100repo import ROOT, read, write
-from sm100repo.course import exercise as exercises, repair, sandbox, table
-from sm100repo.course.grade import Handed, chosen, file_of, seed_of, text_at, words
+from sm100repo.course import exercise as exercises, repair, sandbox, submission, table
+from sm100repo.course.grade import Handed, chosen, file_of, seed_of, words
 from sm100repo.course.mark import Grader, refused
 from sm100repo.course.model import ANSWERS, KERNEL, Exercise
 from sm100repo.drift import Drift
@@ -135,8 +135,11 @@ class Class:
                     self.jobs.append(self.job(student, exercise, path, why))
 
     def job(self, student, exercise, path, why):
-        text = why or text_at(path) or "refused"
-        whole = "\0".join([self.machine, self.o.draw, repr(exercise), text])
+        try:
+            text = submission.read_submission(path)
+        except (OSError, submission.Refused) as refusal:
+            text = f"refused: {refusal}"
+        whole = "\0".join([self.machine, self.o.draw, repr(exercise), why, text])
         return Job(student, exercise, path, why, hashlib.sha256(whole.encode()).hexdigest()[:32])
 
     def table(self, students):

@@ -29,8 +29,8 @@ def rule_of(mark):
 
 def line_of(mark, exercise, text):
     """Level 2."""
-    source, lines, told = text.splitlines(), [], mark.findings or mark.asides
-    for found in told[:3]:
+    source, lines, leads = text.splitlines(), [], mark.findings or mark.asides
+    for found in leads[:3]:
         if 0 < found.line <= len(source):
             lines.append(f"line: kernel.cuh:{found.line}: {source[found.line - 1].strip()}")
         else:
@@ -38,7 +38,7 @@ def line_of(mark, exercise, text):
         lines.append(f"      {found.message}")
         if found.hint:
             lines.append(f"      {found.hint}")
-    if not told and exercise.first:
+    if not leads and exercise.first:
         lines.append(f"line: the exercise is about lines {exercise.first} to {exercise.last} of the file as given")
     return lines
 

@@ -152,17 +152,31 @@ class Questions(Lines):
         return {tuple(line.split(" ", 2)[:2]): line.split(" ", 2)[2] for line in said.splitlines()}
 
 
+def questions_of(root, lesson):
+    """The questions of a lesson, or None."""
+    path = os.path.join(root, "course", "predict", lesson + ".txt")
+    return Questions(root, path) if os.path.exists(path) else None
+
+
+def name_of(lesson, ask):
+    return f"{lesson}-predict-{ask.word}"
+
+
+def names(root, lesson):
+    catalogue = questions_of(root, lesson)
+    return [name_of(lesson, ask) for ask in catalogue.asks] if catalogue else []
+
+
 def load(root, lesson, seed):
     """The predict exercises of a lesson for a seed."""
-    path = os.path.join(root, "course", "predict", lesson + ".txt")
-    if not os.path.exists(path):
+    catalogue, made = questions_of(root, lesson), []
+    if not catalogue:
         return []
-    catalogue, made = Questions(root, path), []
     answers = catalogue.answers(lesson, seed)
     for ask in catalogue.asks:
         values = ask.drawn(lesson, seed)
         questions = tuple(Question(key, filled(" ".join(text), values), answers[ask.word, key], form)
                           for key, form, _, text in ask.questions)
-        made.append(Exercise(name=f"{lesson}-predict-{ask.word}", lesson=lesson, kind=PREDICT, title=ask.title,
+        made.append(Exercise(name=name_of(lesson, ask), lesson=lesson, kind=PREDICT, title=ask.title,
                              text=filled("\n".join(ask.text), values) + "\n", questions=questions, seed=seed))
     return made

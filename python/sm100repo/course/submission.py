@@ -138,8 +138,8 @@ def compile_kernel(root, toolkit, step, text, scratch, shown="kernel.cuh"):
 
 
 def entries(ptx):
-    """The kernels of a PTX text: name to the types and sizes of their parameters. No pattern reads on behind what
-    begins another kernel, so a text of many beginnings without an end takes no longer than others."""
+    """The kernels of a PTX text: name to the types and sizes of their parameters. No pattern reads past the
+    beginning of another kernel, so a text of many beginnings without an end takes no longer than others."""
     found = {}
     for name, parameters in re.findall(r"\.entry\s+([\w$]+)\s*\(([^()]*)\)", re.sub(r"//[^\n]*", "", ptx)):
         found[name] = [re.findall(r"\.[bfsu]\d+\b|\[\d+\]", word) for word in parameters.split(",") if word.strip()]

@@ -66,8 +66,8 @@ class Table:
 
     def __init__(self, rows, columns, weights):
         self.rows, self.columns = rows, dict(sorted(columns.items()))
-        self.kinds = {kind: [c for c, of in self.columns.items() if of == kind] for kind in WEIGHTS}
-        self.kinds = {kind: columns for kind, columns in self.kinds.items() if columns}
+        self.kinds = {kind: [c for c, of in self.columns.items() if of == kind]
+                      for kind in WEIGHTS if kind in self.columns.values()}
         self.weights = weights
 
     def total(self, row):
