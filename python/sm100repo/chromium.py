@@ -120,10 +120,12 @@ class Page:
     def open(self, path, shown=WATCH, fragment=""):
         """Opens a file and waits until `shown` holds in it."""
         self.requests.clear()
-        self.call("Page.navigate", url="file://" + os.path.abspath(path) + fragment)
+        loader = self.call("Page.navigate", url="file://" + os.path.abspath(path) + fragment).get("loaderId")
         until = time.monotonic() + self.limit
         refused = "document.body && /cannot be shown/.test(document.body.textContent)"
-        while not self.js("!!(%s || %s)" % (shown, refused)):
+        # The document before this one may answer for a while yet. Another fragment of it has no loader.
+        while (loader and self.call("Page.getFrameTree")["frameTree"]["frame"]["loaderId"] != loader
+               or not self.js("!!(%s || %s)" % (shown, refused))):
             if time.monotonic() > until:
                 raise Broken("the page does not finish")
             time.sleep(0.05)

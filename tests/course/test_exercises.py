@@ -275,7 +275,7 @@ class Writing(unittest.TestCase):
     def test_answers_of_a_class(self):
         students = os.path.join(os.path.dirname(self.to), "seeds.csv")
         with open(students, "w") as f:
-            f.write("ada,1\nbob,2\n")
+            f.write("Student, Seed\nada,1\n\nbob,2\n")
         code, said = self.command("--answers", "--seeds", students, "02")
         self.assertEqual((code, said.count("lesson 02, ")), (0, 2))
         self.assertIn("lesson 02, bob, seed 2\n", said)
@@ -284,6 +284,13 @@ class Writing(unittest.TestCase):
             for q in e.questions:
                 self.assertIn(f"      {q.key} = {q.answer}\n", said)
             self.assertIn(e.name, said)
+
+    def test_a_line_without_a_seed(self):
+        students = os.path.join(os.path.dirname(self.to), "seeds.csv")
+        with open(students, "w") as f:
+            f.write("student,seed\nada,1\nbob\n")
+        code, said = self.command("--answers", "--seeds", students, "02")
+        self.assertEqual((code, said), (1, f"exercise: {students}:3: expected student,seed\n"))
 
     def test_nowhere_to_write(self):
         os.makedirs(self.to)

@@ -231,9 +231,15 @@ def write_lesson(o, lesson):
 
 
 def read_seeds(path):
-    """{student: seed} of a teacher's CSV of `student,seed`."""
+    """{student: seed} of a teacher's CSV of `student,seed`, with these two words as its first line or without."""
     with open(path, newline="", encoding="utf-8-sig") as f:
-        return {row[0].strip(): row[1].strip() for row in csv.reader(f) if len(row) >= 2}
+        rows = [(n, [cell.strip() for cell in row]) for n, row in enumerate(csv.reader(f), 1) if any(row)]
+    if rows and [cell.lower() for cell in rows[0][1][:2]] == ["student", "seed"]:
+        del rows[0]
+    for n, row in rows:
+        if len(row) < 2 or not all(row[:2]):
+            raise RuntimeError(f"{path}:{n}: expected student,seed")
+    return {row[0]: row[1] for _, row in rows}
 
 
 def seeds_of(text):
@@ -303,7 +309,7 @@ def main():
     except Drift as drift:
         print(drift, file=sys.stderr)
         return 2
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         print(f"exercise: {error}", file=sys.stderr)
         return 1
     return 1 if False in done else 0
