@@ -5,6 +5,7 @@
  * Exit status: 0, 1 where the log cannot be read, the output not be written or what was asked for is not in it, 2 for
  * wrong use.
  */
+#include "base/source.h"
 #include "trace/file.h"
 #include "view/follow.h"
 #include "view/json.h"
@@ -43,6 +44,8 @@ static const char help_text[] =
     "  --repeat=N      how often the timeline shows what repeats in the first tile, and once in those behind; 0: "
     "always\n"
     "                  (default: 2)\n"
+    "  --source-root=FOLDER\n"
+    "                  also read names from files below FOLDER whose name does not end as a source's does\n"
     "  --width=N       columns of a line; 0: as long as it is (default: the terminal's, else 160)\n"
     "  --version       version of the emulator\n"
     "  --help          this text\n";
@@ -127,6 +130,9 @@ static bool take_value(const char *arg, struct options *o) {
         o->timeline.last_tile = range[1];
     } else if ((v = value_of(arg, "--repeat"))) {
         o->timeline.repeat = number_of("--repeat", v, 0, UINT32_MAX - 1);
+    } else if ((v = value_of(arg, "--source-root"))) {
+        if (setenv(SOURCE_ROOT, v, 1) != 0)
+            stop(FAILED, "--source-root: %s", strerror(errno));
     } else if ((v = value_of(arg, "--width"))) {
         o->width = number_of("--width", v, 0, 1000);
         o->has_width = true;

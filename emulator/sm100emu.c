@@ -52,6 +52,8 @@ static const char help_text[] =
     "                  also write the findings to FILE, as SARIF 2.1.0; %p in its name is the process's id\n"
     "  --suppress=FILE do not report the findings that FILE names, each in a line:\n"
     "                  rule-id [file-glob[:line] [function-glob]]\n"
+    "  --source-root=FOLDER\n"
+    "                  reports and logs also quote files below FOLDER whose name does not end as a source's does\n"
     "  --trace=FILE    write a log of every event, operation and wait to FILE; sm100emu-log shows it; %p is the\n"
     "                  process's id\n"
     "  --trace-ctas=FIRST-LAST\n"

@@ -36,7 +36,7 @@ ROOMS = {
     "cudart/driver": "base engines cudart/core cudart/driver",
     "cudart/runtime": "base cudart/core cudart/driver/entry.h cudart/runtime",
     "explore": "base machine/worker.h explore",
-    "the launcher": "report cudart/loader cudart/core explore trace clock view",
+    "the launcher": "base report cudart/loader cudart/core explore trace clock view",
 }
 TOOLKIT = re.compile(r"cuda|cudart|driver_types|vector_types|crt/|nv")
 

@@ -4,10 +4,13 @@
 #include "base/heap.h"
 
 #include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_FILE (8l << 20) /* bytes */
 #define MAX_NAME 48         /* bytes of a name that are taken */
@@ -22,11 +25,74 @@ struct source_file {
     uint32_t lines;
 };
 
+/* Does the name end as that of a source does? */
+static bool is_source(const char *name) {
+    static const char *const ends[] = {".cu", ".cuh", ".h", ".hpp", ".inl", ".c", ".cc", ".cpp", ".py", ".ptx"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(dot, ends[i]) == 0)
+            return !strchr(dot, '/');
+    return false;
+}
+
+static bool below(const char *path, const char *folder) {
+    char root[PATH_MAX];
+    const size_t n = folder && realpath(folder, root) ? strlen(root) : 0;
+    return n && strncmp(path, root, n) == 0 && (path[n] == '/' || n == 1);
+}
+
+int source_open(const char *path) {
+    char real[PATH_MAX];
+    struct stat st;
+    if (!realpath(path, real) || !(is_source(real) || below(real, getenv(SOURCE_ROOT))))
+        return -1;
+    const int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Bytes of the UTF-8 character at s, of which n are there; 0 where it is none (RFC 3629, 4), more than n where it is
+ * cut. */
+static size_t utf8_length(const unsigned char *s, size_t n) {
+    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    if (length > n)
+        return length;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+bool source_plain(char *text, size_t n) {
+    bool utf8 = true;
+    for (size_t i = 0, length; i < n; i += length) {
+        unsigned char *s = (unsigned char *)text + i;
+        length = utf8_length(s, n - i);
+        utf8 &= length != 0;
+        const bool c1 = length == 2 && s[0] == 0xc2 && s[1] < 0xa0; /* U+0080 to U+009F are control characters */
+        if (s[0] == '\t')
+            s[0] = ' ';
+        else if (length == 0 || length > n - i || c1 || (s[0] < ' ' && s[0] != 0) || s[0] == 0x7f)
+            memset(s, '?', c1 ? 2 : length > n - i ? n - i : 1);
+        length += length == 0;
+    }
+    return utf8;
+}
+
 static char *read_text(const char *path, int64_t newest) {
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || (newest && st.st_mtime > newest) || st.st_size >= MAX_FILE)
+    const int fd = source_open(path);
+    FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (f && (fstat(fd, &st) != 0 || (newest && st.st_mtime > newest) || st.st_size >= MAX_FILE)) {
+        fclose(f);
         return NULL;
-    FILE *f = fopen(path, "rb");
+    }
     if (!f)
         return NULL;
     char *text = xcalloc((size_t)st.st_size + 1, 1);
@@ -57,7 +123,7 @@ bool source_line(struct source_files *files, const char *path, uint32_t line, ch
         return false;
     const char *s = f->text + f->line[line - 1];
     snprintf(out, SOURCE_LINE, "%.*s", (int)strcspn(s, "\r\n"), s);
-    return true;
+    return source_plain(out, strlen(out));
 }
 
 void source_free(struct source_files *files) {

@@ -16,7 +16,18 @@ struct source_files {
     int64_t newest;
 };
 
-/* Copies line `line` of a file; false where there is none. A regular file of less than 8 MiB alone is read. */
+/* Opens a file of which lines are to be quoted: a descriptor, or -1. PTX names its files itself (.file, 11.5.3), and a
+ * stranger's may name any that the user can read. So only a regular file is opened whose name ends as a source's does,
+ * with all links followed, or which is below the folder that SOURCE_ROOT names. */
+int source_open(const char *path);
+/* The variable behind --source-root, which the log's viewer reads, too. */
+#define SOURCE_ROOT "SM100EMU_SOURCE_ROOT"
+/* Puts '?' for each control character in n bytes of UTF-8, and ' ' for tabs: a terminal obeys them. NULs stay. False if
+ * the bytes are no UTF-8; a last character that is cut does not count. */
+bool source_plain(char *text, size_t n);
+
+/* Copies line `line` of a file that source_open opens; false where there is none, or no UTF-8 in it. A file of 8 MiB or
+ * more is not read. */
 bool source_line(struct source_files *files, const char *path, uint32_t line, char out[SOURCE_LINE]);
 void source_free(struct source_files *files);
 /* For `newest`: when this program was built. */

@@ -1,5 +1,6 @@
 /* lower/module.c - loading a module: variables into device memory, functions into slots; contract in lower.h. */
 #include "base/heap.h"
+#include "base/now.h"
 #include "lower/parts.h"
 
 #include <string.h>
@@ -15,13 +16,32 @@ DIAG(no_memory) = {
     .reason = "the chip's memory ends, too.",
 };
 
-static bool place_vars(struct warp_module *m) {
+DIAG(late) = {
+    .id = "module-timeout",
+    .rule = "a module is loaded within the time that --timeout=SECONDS gives a launch",
+    .hint = "the module has very many or very large variables or functions; a longer --timeout gives it more time",
+    .cuda_error = DIAG_CUDA_INVALID_PTX,
+    .reason = "a limit of the emulation, not of the module.",
+};
+
+/* Is the time over? deadline: by now_ns; 0: none. */
+static bool is_late(const struct warp_module *m, uint64_t deadline, const char *at) {
+    const bool over = deadline && now_ns() > deadline;
+    if (over)
+        diag_report(&m->gpu->sink, &late, "the module is not loaded after %.3f seconds, at %s",
+                    (double)m->gpu->config.timeout / 1e9, at);
+    return over;
+}
+
+static bool place_vars(struct warp_module *m, uint64_t deadline) {
     const struct ptx_module *p = m->ptx;
     m->var_addr = arena_array(&m->arena, p->num_vars + 1, sizeof *m->var_addr);
     for (uint32_t i = 0; i < p->num_vars; i++) {
         const struct ptx_var *v = p->vars[i];
         if (!in_device_memory(v) || v->is_extern)
             continue;
+        if (is_late(m, deadline, v->name))
+            return false;
         const enum mem_kind kind = v->managed ? MEM_MODULE_MANAGED : MEM_MODULE;
         m->var_addr[i] = mem_alloc(m->gpu->mem, v->size, v->align, kind, v->name);
         if (!m->var_addr[i]) {
@@ -66,7 +86,8 @@ struct warp_module *lower_module_load(struct gpu *gpu, struct ptx_module *ptx) {
     struct warp_module *m = xcalloc(1, sizeof *m);
     m->gpu = gpu;
     m->ptx = ptx;
-    bool ok = place_vars(m);
+    const uint64_t deadline = gpu->config.timeout ? now_ns() + gpu->config.timeout : 0;
+    bool ok = place_vars(m, deadline);
     m->funcs = arena_array(&m->arena, ptx->num_funcs + 1, sizeof *m->funcs);
     m->var_base = arena_array(&m->arena, ptx->num_funcs + 1, sizeof *m->var_base);
     m->num_dense_vars = ptx->num_vars;
@@ -79,6 +100,9 @@ struct warp_module *lower_module_load(struct gpu *gpu, struct ptx_module *ptx) {
     if (ok)
         relocate(m);
     for (uint32_t i = 0; ok && i < ptx->num_funcs; i++) {
+        ok = !is_late(m, deadline, ptx->funcs[i]->name);
+        if (!ok)
+            break;
         ok = lower_func(m, &m->funcs[i]);
         if (!ok)
             diag_report(&gpu->sink, &bad_function, "%s is too large", ptx->funcs[i]->name);

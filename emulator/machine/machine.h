@@ -78,6 +78,7 @@ struct mach_config {
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
     const char *check_json, *stats_json, *suppress; /* names of files, for who makes the gpu; NULL: none */
+    const char *source_root;                        /* a folder, that base/source.h asks the environment for */
     const char *trace;                              /* the same, of the log: trace/record.h, and what it keeps: */
     bool trace_some_ctas, trace_some_tiles;
     uint32_t trace_ctas[2], trace_tiles[2]; /* first and last */

@@ -2,6 +2,7 @@
 #include "ptx/parser.h"
 
 #include "base/heap.h"
+#include "base/source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,9 @@ void ptx_file(struct ptx_parser *p) { /* .file 1 "name" [, time, size]; its uses
         p->files = xgrow(p->files, p->num_files, &p->cap_files, sizeof *p->files);
         p->files[p->num_files++] = NULL;
     }
-    p->files[index] = arena_strndup(p->keep, p->lx.text + s.pos + 1, s.len - 2);
+    char *name = arena_strndup(p->keep, p->lx.text + s.pos + 1, s.len - 2);
+    source_plain(name, strlen(name)); /* reports print it */
+    p->files[index] = name;
 }
 
 static void section(struct ptx_parser *p) { /* debugging data (11.5.2): stepped over */

@@ -1,9 +1,9 @@
 /* report/excerpt.c - a line of a source file; contract in excerpt.h. */
 #include "report/excerpt.h"
 
-#include <fcntl.h>
+#include "base/source.h"
+
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_MOST (64u << 20)
@@ -47,11 +47,16 @@ static bool take_line(struct reader *r, char text[EXCERPT_BYTES]) {
         return false;
     for (; c >= 0 && c != '\n' && c != '\r'; c = next_byte(r)) {
         if (n == EXCERPT_BYTES - 1) {
-            memcpy(text + n - 3, "...", 3);
+            for (n -= 3; n && ((unsigned char)text[n] & 0xc0) == 0x80;) /* not within a character of UTF-8 */
+                n--;
+            memcpy(text + n, "...", 3);
+            n += 3;
             break;
         }
-        text[n++] = c == '\t' ? ' ' : (char)(c < ' ' || c == 0x7f ? '?' : c);
+        text[n++] = (char)(c == 0 ? '?' : c);
     }
+    if (!source_plain(text, n))
+        return false;
     while (n && text[n - 1] == ' ')
         n--;
     text[n] = '\0';
@@ -59,11 +64,10 @@ static bool take_line(struct reader *r, char text[EXCERPT_BYTES]) {
 }
 
 bool excerpt_read(const char *path, uint32_t line, uint32_t column, char text[EXCERPT_BYTES], uint32_t *mark) {
-    struct reader r = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
-    struct stat st;
+    struct reader r = {.fd = source_open(path)};
     if (r.fd < 0)
         return false;
-    const bool found = fstat(r.fd, &st) == 0 && S_ISREG(st.st_mode) && line && skip_to(&r, line) && take_line(&r, text);
+    const bool found = line && skip_to(&r, line) && take_line(&r, text);
     close(r.fd);
     if (found)
         *mark = (uint32_t)(column && column <= strlen(text) ? column - 1 : strspn(text, " "));

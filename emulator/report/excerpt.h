@@ -9,8 +9,8 @@
 
 /* Line `line` of the file at `path`: blanks for tabs, '?' for what cannot be printed, cut with "..." where it is too
  * long. *mark is how far in `column` stands (1 is the first); the first character that is no blank, where that is 0 or
- * not shown. False where there is no such line: a report does without. A regular file alone is read, and no more of it
- * than 64 MiB. */
+ * not shown. False where there is no such line: a report does without. Which files are read: source_open of
+ * base/source.h; and no more of one than 64 MiB. */
 bool excerpt_read(const char *path, uint32_t line, uint32_t column, char text[EXCERPT_BYTES], uint32_t *mark);
 
 #endif

@@ -1,6 +1,7 @@
 /* report/suppress.c - the file of --suppress; contract in suppress.h. */
 #include "report/suppress.h"
 
+#include "base/heap.h"
 #include "report/rules.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #define BLANKS " \t\r\n"
+#define MAX_BYTES (1u << 20) /* of the file, which may be no file: /dev/zero never ends */
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -52,25 +54,27 @@ static const char *read_line(struct suppressions *s, char *text, unsigned at, st
 bool suppress_read(struct suppressions *s, const char *path, char *why, size_t why_size) {
     struct suppression **tail = &s->first;
     const char *wrong = NULL;
-    char *text = NULL;
-    size_t cap = 0;
     FILE *file = fopen(path, "re");
-    if (!file) {
-        snprintf(why, why_size, "%s: %s", path, strerror(errno));
-        return false;
-    }
-    s->path = arena_strndup(&s->arena, path, strlen(path));
-    for (unsigned at = 1; !wrong && getline(&text, &cap, file) >= 0; at++) {
-        wrong = read_line(s, text, at, &tail);
-        if (wrong) /* the line was cut behind its first word */
-            snprintf(why, why_size, "%s:%u: %s: %s", path, at, text + strspn(text, BLANKS), wrong);
-    }
-    if (!wrong && ferror(file)) {
+    char *const text = file ? xcalloc(MAX_BYTES + 2, 1) : NULL;
+    const size_t n = file ? fread(text, 1, MAX_BYTES + 1, file) : 0;
+    if (!file || ferror(file))
         wrong = strerror(errno);
+    else if (n > MAX_BYTES)
+        wrong = "longer than 1 MiB";
+    if (wrong)
         snprintf(why, why_size, "%s: %s", path, wrong);
+    s->path = arena_strndup(&s->arena, path, strlen(path));
+    char *line = text, *next;
+    for (unsigned at = 1; !wrong && *line; at++, line = next) {
+        next = line + strcspn(line, "\n");
+        next += *next ? (*next = 0, 1) : 0;
+        wrong = read_line(s, line, at, &tail);
+        if (wrong) /* the line was cut behind its first word */
+            snprintf(why, why_size, "%s:%u: %s: %s", path, at, line + strspn(line, BLANKS), wrong);
     }
-    free(text); // NOLINT: getline's, not of base/heap.h
-    fclose(file);
+    xfree(text);
+    if (file)
+        fclose(file);
     return !wrong;
 }
 

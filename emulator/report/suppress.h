@@ -6,7 +6,8 @@
  * A line names a rule, and where it may be broken: the glob holds for the path of the source as it was compiled, as
  * reports show it, or for the file's name alone; the line may be the instruction's own or that of a call inlined around
  * it. The function is as reports show it or as its symbol. Of a finding of two parties either one will do. Globs are
- * those of fnmatch(3), and '*' crosses slashes. Errors are never suppressed.
+ * those of fnmatch(3), and '*' crosses slashes. Errors are never suppressed. A
+ * list has 1 MiB at most.
  */
 #ifndef REPORT_SUPPRESS_H
 #define REPORT_SUPPRESS_H

@@ -6,6 +6,7 @@
 #include "trace/file.h"
 
 #include "base/heap.h"
+#include "base/source.h"
 
 #include <errno.h>
 #include <string.h>
@@ -240,8 +241,10 @@ static struct trace_log *read_one(struct reader *r) {
                         : r->sum != head.sum ? "damaged: its sum is not that of its bytes"
                         : !log_holds(log)    ? "damaged: what it says does not fit together"
                                              : NULL;
-    if (!wrong)
+    if (!wrong) {
+        source_plain(log->text, log->text_bytes); /* who reads a log prints it */
         return log;
+    }
     fails(r, wrong);
     trace_free(log);
     return NULL;

@@ -101,6 +101,18 @@ def findings(path):
 # ---------------------------------------------------------------- sources
 
 
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".inl", ".c", ".cc", ".cpp", ".py", ".ptx")
+
+
+def quotable(path):
+    """The file's own path, or OSError: a log names any file that its PTX did (source_open in emulator/base/source.h)."""
+    real, root = os.path.realpath(path), os.environ.get("SM100EMU_SOURCE_ROOT")
+    below = root and os.path.commonpath([os.path.realpath(root), real]) == os.path.realpath(root)
+    if not os.path.isfile(real) or not (below or os.path.splitext(real)[1] in SOURCES):
+        raise OSError(f"{path} is no source")
+    return real
+
+
 class Sources:
     """Lines of the files that the sites of a run name, kept once."""
 
@@ -118,9 +130,9 @@ class Sources:
         name = self.name(path)
         if name not in self.files:
             try:
-                with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as f:
+                with open(quotable(os.path.join(self.root, path)), encoding="utf-8") as f:
                     self.files[name] = f.read().splitlines()
-            except OSError:
+            except (OSError, UnicodeError):
                 self.files[name] = []
         text = self.files[name]
         kept = self.lines.setdefault(name, {})

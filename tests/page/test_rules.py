@@ -5,6 +5,7 @@ import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from sm100emu import watch
 from sm100repo import ROOT
@@ -19,6 +20,24 @@ def read(*path):
 
 class Rules(unittest.TestCase):
     """What the page says without a browser."""
+
+    def test_sources(self):
+        """A log's files are quoted if they are called sources, in UTF-8: its PTX may name any."""
+        with tempfile.TemporaryDirectory() as folder:
+            names = {"k.cu": b"one", "secret": b"two", "latin.cu": b"caf\xe9"}
+            for name, text in names.items():
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(text)
+            os.symlink("secret", os.path.join(folder, "link.cu"))
+            os.mkdir(os.path.join(folder, "folder.cu"))
+            sources = watch.Sources(folder)
+            for name in [*names, "link.cu", "folder.cu", "none.cu"]:
+                sources.want(name, 1)
+            self.assertEqual({n for n, lines in sources.lines.items() if lines}, {"k.cu"})
+            with unittest.mock.patch.dict(os.environ, SM100EMU_SOURCE_ROOT=folder):
+                sources = watch.Sources(folder)
+                sources.want("secret", 1)
+            self.assertEqual(sources.lines["secret"], {1: "two"})
 
     def test_contrast(self):
         for name, colors in palettes().items():

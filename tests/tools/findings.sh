@@ -145,4 +145,6 @@ suppress 2 'a suppression of no rule' 'bulk-store-overriden\n'
 says '^sm100emu: --suppress: .*list:1: bulk-store-overriden: there is no such rule$'
 run 1 'the same without the launcher' env LD_LIBRARY_PATH="$libraries" SM100EMU_SUPPRESS="$scratch/list" "$@"
 says '^sm100emu: cu[A-Za-z]*: --suppress: .*: there is no such rule$'
+run 2 'suppressions that never end' timeout 20 "$emulator" --suppress=/dev/zero "$driver" "$reuse" bulk_store_reuse buf:512
+says '^sm100emu: --suppress: /dev/zero: longer than 1 MiB$'
 exit $bad

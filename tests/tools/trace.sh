@@ -26,7 +26,7 @@ run 0 %p "$emulator" --trace="$scratch/%p.log" "$programs/02_simple_umma"
 [ "$(find "$scratch" -name '[0-9]*.log' | wc -l)" -eq 1 ] || failed "%p"
 run 1 'no folder' "$emulator" --trace="$scratch/no/such" "$programs/02_simple_umma"
 says 'no/such: No such file'
-run 0 'a full disk' "$emulator" --trace=/dev/full "$programs/02_simple_umma"
+run 1 'a full disk' "$emulator" --trace=/dev/full "$programs/02_simple_umma"
 says '--trace: the file takes no more'
 if [ -z "${UNDER:-}" ]; then
     run 2 'no CTAs' "$emulator" --trace-ctas=5-3 "$programs/02_simple_umma"

@@ -365,6 +365,8 @@ int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launc
         rt_flush_printed(c);
         x.params = params;
         c->sticky = timed_launch(c, f, &x);
+        e = c->unwritten;
+        c->unwritten = RT_SUCCESS;
     }
     xfree(params);
     return e;

@@ -1,6 +1,7 @@
 /* Parsing of the options that launcher and library share; contract in options.h. */
 #include "cudart/core/options.h"
 
+#include "base/source.h"
 #include "view/follow.h"
 
 #include <errno.h>
@@ -194,6 +195,7 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "a number of a tile, or the first and the last as 0-3"},
     {"--follow", "SM100EMU_FOLLOW", parse_follow, 0,
      "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, @cluster2 or both"},
+    {"--source-root", SOURCE_ROOT, NULL, offsetof(struct mach_config, source_root), "the name of a folder"},
     {"--umma", "SM100EMU_UMMA", parse_umma, 0, "exact, fast or b200"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, 0, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, 0, "a number of seconds, 0.001 to 1e9"},

@@ -52,7 +52,7 @@ static bool write_json(struct rt_context *c, int fault) {
     char why[PATH_MAX + 256];
     const bool ok = t->json == NULL || t->json_lost || write_launch(t, fault, why, sizeof why);
     if (!ok)
-        diag_api(c->call, "--stats-json: %s", why);
+        c->unwritten = rt_say(c, RT_ERROR_OPERATING_SYSTEM, "--stats-json: %s", why);
     t->json_lost |= !ok;
     return ok;
 }

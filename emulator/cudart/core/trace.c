@@ -66,7 +66,7 @@ static void on_log(void *ctx, struct trace_log *log) {
     if (mine && t->follow[0])
         show_followed(c, log);
     if (mine && t->file != NULL && !trace_write(t->file, log) && !t->lost) {
-        rt_say(c, 0, "--trace: the file takes no more: %s", strerror(errno));
+        c->unwritten = rt_say(c, RT_ERROR_OPERATING_SYSTEM, "--trace: the file takes no more: %s", strerror(errno));
         t->lost = true;
     }
     trace_free(c->statistics.log);

@@ -115,7 +115,7 @@ class Table:
         for column in self.columns:
             mark = row.marks.get(column) or {"name": column, "points": 0, "parts": {}, "findings": []}
             parts = ", ".join(f"{name} {got:g}/{of:g}" for name, (got, of) in mark["parts"].items())
-            why = [row.why(column), *mark["findings"]]
+            why = [row.why(column), *dict.fromkeys(mark["findings"])]  # of another line beside it, say
             lines.append(f"<tr><td>{said(mark['name'])}<td>{mark['points']:g}<td>{said(parts)}"
                          f"<td><pre>{said(chr(10).join(why))}</pre>")
         lines.append("</table>")

@@ -2,6 +2,8 @@
 #include "base/source.h"
 #include "check.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,10 +83,10 @@ static void check_words(void) {
 }
 
 static void check_files(void) {
-    char path[] = "/tmp/test_source.XXXXXX", line[SOURCE_LINE];
+    char path[] = "/tmp/test_source.XXXXXX.cu", line[SOURCE_LINE];
     struct source_files files = {0};
     struct stat st;
-    FILE *f = fdopen(mkstemp(path), "w");
+    FILE *f = fdopen(mkstemps(path, 3), "w");
     if (!CHECK(f != NULL))
         return;
     fputs("one\r\ntwo\n\nfour", f);
@@ -113,7 +115,78 @@ static void check_files(void) {
     unlink(path);
 }
 
+static bool opens(const char *folder, const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd = source_open(path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Which files are quoted: those that are called sources, and those of the user's own folder. */
+static void check_open(void) {
+    char folder[] = "/tmp/test_source.XXXXXX", path[64], to[64];
+    if (!CHECK(mkdtemp(folder) != NULL))
+        return;
+    static const char *const names[] = {"k.cu", "k.py", "secret", "cu", "k.cu.bak", ".cu"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        FILE *f = fopen(path, "w");
+        if (CHECK(f != NULL))
+            fclose(f);
+    }
+    snprintf(path, sizeof path, "%s/link.cu", folder);
+    CHECK(symlink("secret", path) == 0);
+    snprintf(path, sizeof path, "%s/folder.cu", folder);
+    CHECK(mkdir(path, 0700) == 0);
+    unsetenv(SOURCE_ROOT);
+    CHECK(opens(folder, "k.cu") && opens(folder, "k.py"));
+    CHECK(!opens(folder, "secret") && !opens(folder, "cu") && !opens(folder, "k.cu.bak"));
+    CHECK(!opens(folder, "link.cu") && !opens(folder, "folder.cu") && !opens(folder, "none.cu"));
+    CHECK(!opens("/dev", "zero"));
+    setenv(SOURCE_ROOT, folder, 1);
+    CHECK(opens(folder, "secret") && opens(folder, "link.cu") && !opens(folder, "folder.cu"));
+    CHECK(!opens("/etc", "hostname"));
+    snprintf(to, sizeof to, "%.*s", (int)strlen(folder) - 1, folder); /* another folder, whose name begins the same */
+    setenv(SOURCE_ROOT, to, 1);
+    CHECK(!opens(folder, "secret"));
+    unsetenv(SOURCE_ROOT);
+    static const char *const made[] = {"k.cu", "k.py", "secret", "cu", "k.cu.bak", ".cu", "link.cu", "folder.cu"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, made[i]);
+        CHECK(remove(path) == 0);
+    }
+    rmdir(folder);
+}
+
+static void plain(const char *text, const char *want, bool utf8) {
+    char copy[32];
+    snprintf(copy, sizeof copy, "%s", text);
+    CHECK_EQ(source_plain(copy, strlen(copy)), utf8);
+    CHECK_STR(copy, want);
+}
+
+static void check_plain(void) {
+    plain("a\tb", "a b", true);
+    plain("\033[31mred\177", "?[31mred?", true);
+    plain("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", true);
+    plain("\xc2\x9b"
+          "31m",
+          "??31m", true); /* CSI in one character */
+    plain("caf\xe9 x", "caf? x", false);
+    plain("\xc0\xaf", "??", false); /* '/' in two bytes */
+    plain("\xed\xa0\x80", "???", false);
+    plain("\xf4\x90\x80\x80", "????", false);
+    plain("cut \xe2\x82", "cut ??", true);
+    char two[] = "a\0b\n";
+    CHECK(source_plain(two, sizeof two));
+    CHECK(memcmp(two, "a\0b?", sizeof two) == 0);
+}
+
 int main(void) {
+    check_open();
+    check_plain();
     check_initialises();
     check_calls();
     check_arguments();

@@ -165,6 +165,25 @@ static void test_many(void) {
     mem_destroy(m);
 }
 
+/* 200,000 bytes, each at a multiple of 64 KiB: the gaps between them have room for another, and none is aligned. Minutes
+ * where each looks into all of them. In a full range every gap is looked at, and the one that fits is found. */
+static void test_aligned(void) {
+    enum { MANY = 200000 };
+    struct devmem *m = mem_create((MANY + 1) * 65536ull);
+    const uint64_t first = mem_alloc(m, 1, 65536, MEM_MODULE, NULL);
+    uint64_t last = first, bad = 0;
+    for (int i = 1; i <= MANY; i++) {
+        const uint64_t at = mem_alloc(m, 1, 65536, MEM_MODULE, NULL);
+        bad += at != last + 65536;
+        last = at;
+    }
+    CHECK_EQ(bad, 0);
+    CHECK_EQ(mem_alloc(m, 1, 65536, MEM_MODULE, NULL), 0);
+    CHECK(mem_free(m, first + 100 * 65536ull));
+    CHECK_EQ(mem_alloc(m, 1, 65536, MEM_MODULE, NULL), first + 100 * 65536ull);
+    mem_destroy(m);
+}
+
 static uint32_t mixed(uint32_t i) {
     i = (i ^ i >> 16) * 0x85ebca6bu;
     i = (i ^ i >> 13) * 0xc2b2ae35u;
@@ -203,6 +222,7 @@ int main(void) {
     test_against_model(false);
     test_against_model(true);
     test_many();
+    test_aligned();
     test_chosen_order();
     test_bounds();
     test_free();

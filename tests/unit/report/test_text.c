@@ -125,8 +125,8 @@ static void paths_below_the_working_directory_are_short(void) {
 
 /* A file of its own: the line, in place of the tabs blanks, and a mark below the column. */
 static void excerpts(void) {
-    char path[] = "/tmp/test_diag.XXXXXX", want[256];
-    const int fd = mkstemp(path);
+    char path[] = "/tmp/test_diag.XXXXXX.cu", want[256];
+    const int fd = mkstemps(path, 3);
     static const char text[] = "first\n\twait(\001bar);  \r\n\n    last";
     if (!CHECK(fd >= 0) || !CHECK(write(fd, text, sizeof text - 1) == sizeof text - 1))
         return;
