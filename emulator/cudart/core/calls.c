@@ -9,6 +9,16 @@ int rt_call_answer(const char *call, int *out, int value) {
     return rt_leave(c, rt_give(e, out, value));
 }
 
+/* Arguments are not looked at: a C caller passes them in registers or cleans its own stack. */
+int rt_call_unsupported(const char *call, unsigned stub) {
+    struct rt_context *c = rt_enter(call);
+    bool *told = &c->stub_told[c->driver][stub];
+    if (!*told)
+        rt_say(c, 0, "not supported by the emulator");
+    *told = true;
+    return rt_leave(c, RT_ERROR_NOT_SUPPORTED);
+}
+
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out) {

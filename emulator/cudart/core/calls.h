@@ -10,6 +10,8 @@
 
 /* A number that depends on nothing. */
 int rt_call_answer(const char *call, int *out, int value);
+/* A call that the emulator does not support, number `stub` of its API's: it is refused, and named the first time. */
+int rt_call_unsupported(const char *call, unsigned stub);
 
 /* --- memory: sizes in bytes; a stream of NULL is the default one -------------------------------------------------- */
 

@@ -127,7 +127,7 @@ struct rt_trace {
     struct trace_sink sink;
 };
 
-enum { RT_MAX_STUBS = 512 };
+enum { RT_MAX_STUBS = 512 }; /* of one API */
 
 struct rt_context {
     const char *call;  /* entry point that holds the lock, for rt_say */
@@ -157,7 +157,7 @@ struct rt_context {
     unsigned primary_refs;
     bool primary_used; /* by the runtime */
 
-    bool stub_told[RT_MAX_STUBS]; /* unsupported calls that have named themselves */
+    bool stub_told[2][RT_MAX_STUBS]; /* unsupported calls that have named themselves: the runtime's, the driver's */
 
     char *printed; /* device printf output that waits for the next synchronisation */
     size_t printed_len, printed_cap;

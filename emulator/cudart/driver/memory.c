@@ -16,6 +16,7 @@ RT_API int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream) {
     (void)stream;
     return allocate("cuMemAllocAsync", out, bytes, RT_MEMORY_DEVICE);
 }
+RT_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync);
 
 static int bad_flags(const char *call, unsigned flags) {
     struct rt_context *c = rt_enter_ready(call);
@@ -64,6 +65,7 @@ RT_API int cuMemFreeAsync(uint64_t address, void *stream) {
     (void)stream;
     return rt_call_free("cuMemFreeAsync", pointer(address), false, NULL);
 }
+RT_ALIAS(cuMemFreeAsync_ptsz, cuMemFreeAsync);
 
 RT_API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
     return rt_call_mem_info("cuMemGetInfo", free_bytes, total_bytes);
@@ -139,34 +141,42 @@ RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
 RT_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes) {
     return rt_call_copy("cuMemcpy", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, NULL);
 }
+RT_ALIAS(cuMemcpy_ptds, cuMemcpy);
 
 RT_API int cuMemcpyAsync(uint64_t dst, uint64_t src, size_t bytes, void *stream) {
     return rt_call_copy("cuMemcpyAsync", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, stream);
 }
+RT_ALIAS(cuMemcpyAsync_ptsz, cuMemcpyAsync);
 
 RT_API int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t bytes) {
     return rt_call_copy("cuMemcpyHtoD", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, NULL);
 }
+RT_ALIAS(cuMemcpyHtoD_v2_ptds, cuMemcpyHtoD_v2);
 
 RT_API int cuMemcpyHtoDAsync_v2(uint64_t dst, const void *src, size_t bytes, void *stream) {
     return rt_call_copy("cuMemcpyHtoDAsync", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, stream);
 }
+RT_ALIAS(cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyHtoDAsync_v2);
 
 RT_API int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t bytes) {
     return rt_call_copy("cuMemcpyDtoH", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, NULL);
 }
+RT_ALIAS(cuMemcpyDtoH_v2_ptds, cuMemcpyDtoH_v2);
 
 RT_API int cuMemcpyDtoHAsync_v2(void *dst, uint64_t src, size_t bytes, void *stream) {
     return rt_call_copy("cuMemcpyDtoHAsync", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, stream);
 }
+RT_ALIAS(cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoHAsync_v2);
 
 RT_API int cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, size_t bytes) {
     return rt_call_copy("cuMemcpyDtoD", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, NULL);
 }
+RT_ALIAS(cuMemcpyDtoD_v2_ptds, cuMemcpyDtoD_v2);
 
 RT_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *stream) {
     return rt_call_copy("cuMemcpyDtoDAsync", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream);
 }
+RT_ALIAS(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyDtoDAsync_v2);
 
 /* Types of memory: 1 host, 2 device, 4 unified, which says nothing. */
 static int kind_2d(const struct rt_driver_copy_2d *p) {
@@ -210,38 +220,49 @@ static int copy_2d(const char *call, const struct rt_driver_copy_2d *p, void *st
 }
 
 RT_API int cuMemcpy2D_v2(const struct rt_driver_copy_2d *p) { return copy_2d("cuMemcpy2D", p, NULL); }
+RT_ALIAS(cuMemcpy2D_v2_ptds, cuMemcpy2D_v2);
 RT_ALIAS(cuMemcpy2DUnaligned_v2, cuMemcpy2D_v2);
+RT_ALIAS(cuMemcpy2DUnaligned_v2_ptds, cuMemcpy2DUnaligned_v2);
 
 RT_API int cuMemcpy2DAsync_v2(const struct rt_driver_copy_2d *p, void *stream) {
     return copy_2d("cuMemcpy2DAsync", p, stream);
 }
+RT_ALIAS(cuMemcpy2DAsync_v2_ptsz, cuMemcpy2DAsync_v2);
 
 RT_API int cuMemsetD8_v2(uint64_t p, unsigned char value, size_t n) {
     return rt_call_fill("cuMemsetD8", pointer(p), 0, value, 1, n, 1, NULL);
 }
+RT_ALIAS(cuMemsetD8_v2_ptds, cuMemsetD8_v2);
 RT_API int cuMemsetD16_v2(uint64_t p, unsigned short value, size_t n) {
     return rt_call_fill("cuMemsetD16", pointer(p), 0, value, 2, n, 1, NULL);
 }
+RT_ALIAS(cuMemsetD16_v2_ptds, cuMemsetD16_v2);
 RT_API int cuMemsetD32_v2(uint64_t p, unsigned value, size_t n) {
     return rt_call_fill("cuMemsetD32", pointer(p), 0, value, 4, n, 1, NULL);
 }
+RT_ALIAS(cuMemsetD32_v2_ptds, cuMemsetD32_v2);
 
 RT_API int cuMemsetD8Async(uint64_t p, unsigned char value, size_t n, void *stream) {
     return rt_call_fill("cuMemsetD8Async", pointer(p), 0, value, 1, n, 1, stream);
 }
+RT_ALIAS(cuMemsetD8Async_ptsz, cuMemsetD8Async);
 
 RT_API int cuMemsetD16Async(uint64_t p, unsigned short value, size_t n, void *stream) {
     return rt_call_fill("cuMemsetD16Async", pointer(p), 0, value, 2, n, 1, stream);
 }
+RT_ALIAS(cuMemsetD16Async_ptsz, cuMemsetD16Async);
 
 RT_API int cuMemsetD32Async(uint64_t p, unsigned value, size_t n, void *stream) {
     return rt_call_fill("cuMemsetD32Async", pointer(p), 0, value, 4, n, 1, stream);
 }
+RT_ALIAS(cuMemsetD32Async_ptsz, cuMemsetD32Async);
 
 RT_API int cuMemsetD2D8_v2(uint64_t p, size_t pitch, unsigned char value, size_t width, size_t height) {
     return rt_call_fill("cuMemsetD2D8", pointer(p), pitch, value, 1, width, height, NULL);
 }
+RT_ALIAS(cuMemsetD2D8_v2_ptds, cuMemsetD2D8_v2);
 
 RT_API int cuMemsetD2D32_v2(uint64_t p, size_t pitch, unsigned value, size_t width, size_t height) {
     return rt_call_fill("cuMemsetD2D32", pointer(p), pitch, value, 4, width, height, NULL);
 }
+RT_ALIAS(cuMemsetD2D32_v2_ptds, cuMemsetD2D32_v2);
