@@ -136,6 +136,9 @@ enum rt_func_attribute {
     RT_FUNC_CLUSTER_DEPTH = 13,
     RT_FUNC_NON_PORTABLE_CLUSTER = 14,
     RT_FUNC_CLUSTER_POLICY = 15,
+    RT_FUNC_NODE_UPDATE = 16, /* from here on of 13.1 and later */
+    RT_FUNC_SHARED_MODE = 17, /* enum rt_shared_mode */
+    RT_FUNC_COUNT
 };
 
 /* cudaLaunchAttributeID and CUlaunchAttributeID. */
@@ -156,6 +159,21 @@ enum rt_launch_attribute_id {
     RT_LAUNCH_DEVICE_UPDATABLE = 13,
     RT_LAUNCH_SHARED_CARVEOUT = 14,
     RT_LAUNCH_NVLINK_CENTRIC = 16,
+    RT_LAUNCH_PORTABLE_CLUSTER = 17, /* of 13.1 and later; enum rt_cluster_mode */
+    RT_LAUNCH_SHARED_MODE = 18,      /* enum rt_shared_mode */
+};
+
+/* CUlaunchAttributePortableClusterMode: the default is what RT_FUNC_NON_PORTABLE_CLUSTER says. */
+enum rt_cluster_mode { RT_CLUSTER_DEFAULT, RT_CLUSTER_PORTABLE, RT_CLUSTER_NON_PORTABLE, RT_CLUSTER_MODES };
+
+/* CUsharedMemoryMode: the default is what RT_FUNC_MAX_DYNAMIC_SHARED says. */
+enum rt_shared_mode {
+    RT_SHARED_DEFAULT,
+    RT_SHARED_PORTABLE,     /* within device attribute 8 */
+    RT_SHARED_NON_PORTABLE, /* within device attribute 97 */
+    RT_SHARED_ALLOW_OVERSIZED,
+    RT_SHARED_PREFER_OVERSIZED,
+    RT_SHARED_MODES
 };
 
 struct rt_launch_attribute { /* 72 bytes in both APIs */

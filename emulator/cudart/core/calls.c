@@ -133,14 +133,30 @@ int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end) {
 
 /* --- modules, functions, launches --------------------------------------------------------------------------------- */
 
-int rt_call_load_image(const char *call, void **module, const void *image) {
+/* A call that loads: enters it, and opens its logs. */
+static struct rt_context *enter_load(const char *call, const struct rt_options *options, struct rt_jit *jit) {
     struct rt_context *c = rt_enter_ready(call);
-    return rt_leave(c, rt_then(c->entered, rt_module_from_image(c, image, module)));
+    const struct rt_options none = {0};
+    c->entered = rt_then(c->entered, rt_jit_open(c, options ?: &none, jit));
+    if (c->entered == RT_SUCCESS)
+        rt_jit_resume(c, jit);
+    return c;
 }
 
-int rt_call_load_file(const char *call, void **module, const char *path) {
-    struct rt_context *c = rt_enter_ready(call);
-    return rt_leave(c, rt_then(c->entered, rt_module_from_file(c, path, module)));
+int rt_call_load_image(const char *call, void **module, const void *image, const struct rt_options *options) {
+    struct rt_jit jit;
+    struct rt_context *c = enter_load(call, options, &jit);
+    int e = rt_then(c->entered, rt_module_from_image(c, image, module));
+    rt_jit_pause(c);
+    return rt_leave(c, e);
+}
+
+int rt_call_load_file(const char *call, void **module, const char *path, const struct rt_options *options) {
+    struct rt_jit jit;
+    struct rt_context *c = enter_load(call, options, &jit);
+    int e = rt_then(c->entered, rt_module_from_file(c, path, module));
+    rt_jit_pause(c);
+    return rt_leave(c, e);
 }
 
 int rt_call_unload(const char *call, void *module) {
@@ -156,9 +172,32 @@ int rt_call_module_function(const char *call, void **function, void *module, con
     return rt_leave(c, rt_then(c->entered, rt_function_by_name(c, module, name, function)));
 }
 
-int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name) {
+int rt_call_kernel_count(const char *call, unsigned *count, void *module) {
     struct rt_context *c = rt_enter_module(call, module);
-    return rt_leave(c, rt_then(c->entered, rt_variable_by_name(c, module, name, address, bytes)));
+    int e = rt_then(c->entered, rt_check_out(c, count));
+    return rt_leave(c, rt_then(e, rt_module_kernels(c, module, NULL, 0, count)));
+}
+
+int rt_call_kernels(const char *call, void **kernels, unsigned most, void *module) {
+    unsigned count;
+    struct rt_context *c = rt_enter_module(call, module);
+    int e = rt_then(c->entered, rt_check_out(c, kernels));
+    return rt_leave(c, rt_then(e, rt_module_kernels(c, module, kernels, most, &count)));
+}
+
+int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name,
+                            bool managed) {
+    uint64_t at = 0;
+    int type = RT_MEMORY_UNREGISTERED;
+    struct mem_block b;
+    struct rt_context *c = rt_enter_module(call, module);
+    int e = rt_then(c->entered, rt_variable_by_name(c, module, name, address || !bytes ? address : &at, bytes));
+    if (e == RT_SUCCESS && managed) {
+        rt_pointer(c, (void *)(uintptr_t)(address ? *address : at), &type, &b);
+        if (type != RT_MEMORY_MANAGED)
+            e = rt_say(c, RT_ERROR_NOT_FOUND, "%s is no managed variable", name);
+    }
+    return rt_leave(c, e);
 }
 
 int rt_call_function(const char *call, void **out, const void *function) {
@@ -171,6 +210,21 @@ int rt_call_function_name(const char *call, const char **name, const void *funct
     struct rt_function *f;
     struct rt_context *c = rt_enter_function(call, function, &f);
     return rt_leave(c, rt_give(c->entered, name, f->name));
+}
+
+int rt_call_param_info(const char *call, const void *function, size_t index, size_t *offset, size_t *bytes) {
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    int e = rt_then(c->entered, rt_check_out(c, offset));
+    if (e == RT_SUCCESS && index >= f->info.ptx->num_params)
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %u parameters, and has no parameter %zu", f->name,
+                   f->info.ptx->num_params, index);
+    if (e == RT_SUCCESS) {
+        *offset = ptx_param_offset(f->info.ptx, (uint32_t)index, NULL);
+        if (bytes != NULL)
+            *bytes = f->info.ptx->params[index].size;
+    }
+    return rt_leave(c, e);
 }
 
 int rt_call_set_attribute(const char *call, const void *function, int attribute, int value) {

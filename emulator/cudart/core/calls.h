@@ -44,15 +44,23 @@ int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end);
 
 /* --- modules, functions, launches --------------------------------------------------------------------------------- */
 
-int rt_call_load_image(const char *call, void **module, const void *image);
-int rt_call_load_file(const char *call, void **module, const char *path);
+/* `options`: see jit.h; NULL: none. */
+int rt_call_load_image(const char *call, void **module, const void *image, const struct rt_options *options);
+int rt_call_load_file(const char *call, void **module, const char *path, const struct rt_options *options);
 int rt_call_unload(const char *call, void *module);
 int rt_call_module_function(const char *call, void **function, void *module, const char *name);
-/* The address and the bytes of a module's variable; each out may be NULL. */
-int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name);
+/* The number of a module's kernels, and the first `most` of them. */
+int rt_call_kernel_count(const char *call, unsigned *count, void *module);
+int rt_call_kernels(const char *call, void **kernels, unsigned most, void *module);
+/* The address and the bytes of a module's variable, which must be a managed one if `managed` says so; each out may be
+ * NULL. */
+int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name,
+                            bool managed);
 /* Finds and loads a function; its handle where `out` is not NULL. */
 int rt_call_function(const char *call, void **out, const void *function);
 int rt_call_function_name(const char *call, const char **name, const void *function);
+/* Offset and bytes of parameter `index` as the kernel reads them; bytes may be NULL. */
+int rt_call_param_info(const char *call, const void *function, size_t index, size_t *offset, size_t *bytes);
 int rt_call_set_attribute(const char *call, const void *function, int attribute, int value);
 int rt_call_launch(const char *call, const void *function, const struct rt_launch *l);
 /* shape_error, extra: see struct rt_launch. */

@@ -197,6 +197,7 @@ int rt_say_line(struct rt_context *c, const char *format, ...) {
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     diag_api(c->call, "%s", line);
+    rt_jit_line(c, line);
     return 0;
 }
 

@@ -28,6 +28,7 @@
 
 #include "clock/online.h"
 #include "cudart/core/abi.h"
+#include "cudart/core/jit.h"
 #include "cudart/loader/fatbin.h"
 #include "launch/launch.h"
 #include "lower/lower.h"
@@ -53,7 +54,7 @@ struct rt_function {
     const struct warp_func *kernel; /* NULL until the function is first needed */
     struct lower_kernel_info info;
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
-    int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy;
+    int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy, shared_mode;
     struct rt_dim3 cluster;
 };
 
@@ -95,6 +96,14 @@ struct rt_event {
     unsigned flags;
     bool recorded;
     uint64_t when; /* by now_ns */
+};
+
+/* A pending call of the driver's linker: a CUlinkState. */
+struct rt_link {
+    struct rt_link *next;
+    struct rt_jit jit; /* its logs, which the program keeps until the state is destroyed */
+    char *text;        /* the PTX that was added, ends with a zero byte; NULL: none yet; owned */
+    size_t len;
 };
 
 /* A driver-API context. All contexts share the device's memory and modules, and a fault is all contexts'. */
@@ -153,9 +162,13 @@ struct rt_context {
     struct rt_stream *streams;
     uint64_t next_stream_id;
     struct rt_event *events;
+    struct rt_link *links;
     struct rt_driver_context *contexts;
     unsigned primary_refs;
     bool primary_used; /* by the runtime */
+
+    struct rt_jit *jit;        /* whose log takes the call's lines (jit.h), NULL: none is open */
+    struct diag_sink jit_sink; /* the device's own, meanwhile */
 
     bool stub_told[2][RT_MAX_STUBS]; /* unsupported calls that have named themselves: the runtime's, the driver's */
 
@@ -284,6 +297,10 @@ void rt_publish_managed(struct rt_module *m);
 bool rt_module_unload(struct rt_module *m);
 /* Makes a module of an image given to the driver or library API: a PTX text, a fat binary or its wrapper. */
 int rt_module_from_image(struct rt_context *c, const void *image, void **out);
+/* The PTX that a program's image of at most `limit` bytes offers a B200, in m->choice: a text or a fat binary. */
+int rt_image_choose(struct rt_context *c, const void *image, size_t limit, struct rt_module *m);
+/* The bytes of a file, with a zero byte after them; the caller frees them. */
+int rt_read_image(struct rt_context *c, const char *path, char **bytes, size_t *size);
 /* Reads a file that holds such an image. */
 int rt_module_from_file(struct rt_context *c, const char *path, void **out);
 /* Unloads and forgets a module with its functions and variables. */
@@ -298,6 +315,8 @@ struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out);
+/* The number of a module's kernels; the first `most` of them go to `out`, not looked up yet (rt_function_create). */
+int rt_module_kernels(struct rt_context *c, struct rt_module *m, void **out, unsigned most, unsigned *count);
 /* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not
  * NULL); RT_ERROR_NOT_FOUND when the module has none of that name. */
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
@@ -306,6 +325,15 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
 struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f);
 /* Device address and size of the variable behind a host shadow. */
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
+
+/* --- link.c ------------------------------------------------------------------------------------------------------- */
+
+int rt_link_create(struct rt_context *c, const struct rt_options *options, void **out);
+/* One that rt_link_create made, or NULL. */
+struct rt_link *rt_link_find(const struct rt_context *c, const void *state);
+/* The one input of a link, as rt_image_choose takes it. `name`: of the input in messages; NULL: none. */
+int rt_link_add(struct rt_context *c, struct rt_link *l, const void *data, size_t size, const char *name);
+void rt_link_destroy(struct rt_context *c, struct rt_link *l);
 
 /* --- launch.c ----------------------------------------------------------------------------------------------------- */
 

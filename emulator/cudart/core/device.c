@@ -69,5 +69,5 @@ void rt_device_default_limits(size_t *limits) {
 
     limits[RT_LIMIT_PENDING_LAUNCHES] = 2048;
     limits[RT_LIMIT_L2_FETCH] = 64;
-    limits[RT_LIMIT_SHMEM_SIZE] = 227 * 1024;
+    limits[RT_LIMIT_SHMEM_SIZE] = RT_DEVICE_SMEM_OPTIN;
 }
