@@ -3,6 +3,33 @@
 
 #include "base/budget.h"
 
+#include <stdio.h>
+
+int rt_call_pci_bus_id(const char *call, char *text, int len, int device) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_device(c, device);
+    if (e == RT_SUCCESS && (text == NULL || len < 13))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "13 characters are needed, %d given", len);
+    if (e == RT_SUCCESS)
+        snprintf(text, (size_t)len, "0000:00:00.0");
+    return rt_leave(c, e);
+}
+
+/* [domain]:[bus]:[device].[function], [domain]:[bus]:[device] or [bus]:[device].[function] */
+int rt_call_device_by_pci(const char *call, int *device, const char *text) {
+    unsigned n[4] = {0};
+    char end;
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(rt_check_init(c), rt_check_out(c, device));
+    if (e == RT_SUCCESS && (text == NULL || (sscanf(text, "%x:%x:%x.%x%c", &n[0], &n[1], &n[2], &n[3], &end) != 4 &&
+                                             sscanf(text, "%x:%x:%x%c", &n[0], &n[1], &n[2], &end) != 3 &&
+                                             sscanf(text, "%x:%x.%x%c", &n[0], &n[1], &n[2], &end) != 3)))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s is no PCI bus id", text ? text : "(null)");
+    if (e == RT_SUCCESS && (n[0] | n[1] | n[2] | n[3]) != 0)
+        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "%s; there is 0000:00:00.0 alone", text);
+    return rt_leave(c, rt_give(e, device, 0));
+}
+
 int rt_call_answer(const char *call, int *out, int value) {
     struct rt_context *c = rt_enter(call);
     int e = rt_check_out(c, out);
@@ -25,6 +52,14 @@ int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void
     struct rt_context *c = rt_enter_ready(call);
     int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_malloc(c, size, type, out)));
+}
+
+int rt_call_malloc_async(const char *call, size_t size, void *pool, bool current, void *stream, void **out) {
+    struct rt_pool *p = pool;
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, current ? rt_pool_current(c, &p) : rt_pool_check(c, pool));
+    return rt_leave(c, rt_then(e, rt_pool_malloc(c, p, size, out)));
 }
 
 int rt_call_free(const char *call, void *p, bool host, void *stream) {
@@ -72,6 +107,86 @@ int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsign
     return rt_leave(c, rt_then(e, rt_fill_2d(c, p, pitch, value, element, width, height, stream)));
 }
 
+int rt_call_advise(const char *call, const void *p, size_t bytes) {
+    struct rt_context *c = rt_enter_ready(call);
+    struct mem_block b;
+    int type, e = c->entered;
+    if (e == RT_SUCCESS &&
+        (!rt_pointer(c, p, &type, &b) || type != RT_MEMORY_MANAGED || bytes > b.size - ((uintptr_t)p - b.addr)))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%zu bytes at %p are not managed memory", bytes, p);
+    return rt_leave(c, e);
+}
+
+/* --- pools -------------------------------------------------------------------------------------------------------- */
+
+int rt_call_pool_create(const char *call, void **pool, const struct rt_pool_props *props) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(rt_check_init(c), rt_ready(c));
+    return rt_leave(c, rt_then(e, rt_pool_create(c, props, pool)));
+}
+
+int rt_call_pool_destroy(const char *call, void *pool) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_destroy(c, pool)));
+}
+
+/* No pool keeps memory. */
+int rt_call_pool_trim(const char *call, void *pool) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_check(c, pool)));
+}
+
+int rt_call_pool_get(const char *call, void *pool, int attribute, void *value) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_get(c, pool, attribute, value)));
+}
+
+int rt_call_pool_set(const char *call, void *pool, int attribute, const void *value) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_set(c, pool, attribute, value)));
+}
+
+int rt_call_pool_set_access(const char *call, void *pool, const struct rt_pool_access *list, size_t count) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_set_access(c, pool, list, count)));
+}
+
+int rt_call_pool_get_access(const char *call, void *pool, const struct rt_mem_location *location, int *flags) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_get_access(c, pool, location, flags)));
+}
+
+static int give_pool(const char *call, void **pool, int device,
+                     int (*which)(struct rt_context *c, struct rt_pool **out)) {
+    struct rt_pool *p = NULL;
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, pool));
+    e = rt_then(e, rt_ready(c));
+    e = rt_then(e, which(c, &p));
+    return rt_leave(c, rt_give(e, pool, p));
+}
+
+int rt_call_default_pool(const char *call, void **pool, int device) {
+    return give_pool(call, pool, device, rt_pool_default);
+}
+
+int rt_call_current_pool(const char *call, void **pool, int device) {
+    return give_pool(call, pool, device, rt_pool_current);
+}
+
+int rt_call_use_pool(const char *call, int device, void *pool) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_pool_check(c, pool));
+    return rt_leave(c, rt_give(e, &c->current_pool, pool));
+}
+
 /* --- streams and events ------------------------------------------------------------------------------------------- */
 
 int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out) {
@@ -103,6 +218,21 @@ int rt_call_host_function(const char *call, void *stream, void (*function)(void 
         rt_thread()->call = NULL;
     }
     return e;
+}
+
+struct callback {
+    rt_callback_fn *function;
+    void *stream, *data;
+};
+
+static void run_callback(void *arg) {
+    const struct callback *b = arg;
+    if (b->function != NULL)
+        b->function(b->stream, RT_SUCCESS, b->data);
+}
+
+int rt_call_callback(const char *call, void *stream, rt_callback_fn *function, void *data) {
+    return rt_call_host_function(call, stream, run_callback, &(struct callback){function, stream, data});
 }
 
 int rt_call_event_create(const char *call, unsigned flags, void **out) {

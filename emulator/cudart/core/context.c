@@ -370,6 +370,7 @@ void rt_reset(struct rt_context *c) {
         rt_stream_destroy(c, c->streams);
     while (c->events != NULL)
         rt_event_destroy(c, c->events);
+    rt_pools_drop(c);
     if (c->gpu != NULL)
         c->gpu->findings = NULL; /* the report keeps them */
     gpu_destroy(c->gpu);

@@ -106,9 +106,27 @@ struct rt_link {
     size_t len;
 };
 
+/* A pool of stream-ordered allocations: a cudaMemPool_t. */
+struct rt_pool {
+    struct rt_pool *next;
+    size_t most; /* 0: no limit */
+    size_t used, used_most, reserved_most;
+    uint64_t threshold;
+    int reuse[3];
+};
+
+/* An allocation that came from a pool, NULL once that is destroyed. */
+struct rt_pool_block {
+    struct rt_pool_block *next;
+    struct rt_pool *pool;
+    uint64_t address;
+    size_t size;
+};
+
 /* A driver-API context. All contexts share the device's memory and modules, and a fault is all contexts'. */
 struct rt_driver_context {
     struct rt_driver_context *next;
+    uint64_t id;
     unsigned flags;
     bool primary;
 };
@@ -163,7 +181,11 @@ struct rt_context {
     uint64_t next_stream_id;
     struct rt_event *events;
     struct rt_link *links;
+    struct rt_pool *pools, *default_pool;
+    struct rt_pool *current_pool; /* NULL: the default one */
+    struct rt_pool_block *pool_blocks;
     struct rt_driver_context *contexts;
+    uint64_t num_contexts; /* that were made */
     unsigned primary_refs;
     bool primary_used; /* by the runtime */
 
@@ -384,6 +406,29 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
                size_t height, void *stream);
 /* Type, base and size of what p points to; false for ordinary host memory. */
 bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block *block);
+
+/* --- pool.c ------------------------------------------------------------------------------------------------------- */
+
+/* The device's own pool, made at need, and the one that cudaMallocAsync takes from. */
+int rt_pool_default(struct rt_context *c, struct rt_pool **out);
+int rt_pool_current(struct rt_context *c, struct rt_pool **out);
+/* One that is known, else RT_ERROR_INVALID_VALUE. The functions below check theirs by it. */
+int rt_pool_check(struct rt_context *c, const void *pool);
+int rt_pool_create(struct rt_context *c, const struct rt_pool_props *props, void **out);
+int rt_pool_destroy(struct rt_context *c, void *pool);
+/* An attribute (cudaMemPoolAttr): an int or 64 bits. */
+int rt_pool_get(struct rt_context *c, void *pool, int attribute, void *value);
+int rt_pool_set(struct rt_context *c, void *pool, int attribute, const void *value);
+int rt_pool_set_access(struct rt_context *c, void *pool, const struct rt_pool_access *list, size_t count);
+int rt_pool_get_access(struct rt_context *c, void *pool, const struct rt_mem_location *location, int *flags);
+/* rt_malloc of device memory, from a pool. */
+int rt_pool_malloc(struct rt_context *c, struct rt_pool *p, size_t size, void **out);
+/* Memory was freed, which may have come from a pool. */
+void rt_pool_freed(struct rt_context *c, uint64_t address);
+/* The pool that the allocation at this address came from, or NULL. */
+struct rt_pool *rt_pool_of(const struct rt_context *c, uint64_t address);
+/* Forgets all of them: the device is reset. */
+void rt_pools_drop(struct rt_context *c);
 
 /* --- stream.c ----------------------------------------------------------------------------------------------------- */
 

@@ -12,11 +12,22 @@ static int allocate(const char *call, uint64_t *out, size_t bytes, enum rt_memor
 
 RT_API int cuMemAlloc_v2(uint64_t *out, size_t bytes) { return allocate("cuMemAlloc", out, bytes, RT_MEMORY_DEVICE); }
 
+/* `pool`: of one's own; NULL: the device's current one. */
+static int allocate_async(const char *call, uint64_t *out, size_t bytes, void *pool, bool current, void *stream) {
+    void *p = NULL;
+    int e = rt_call_malloc_async(call, bytes, pool, current, stream, out ? &p : NULL);
+    return rt_give(e, out, (uintptr_t)p);
+}
+
 RT_API int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream) {
-    (void)stream;
-    return allocate("cuMemAllocAsync", out, bytes, RT_MEMORY_DEVICE);
+    return allocate_async("cuMemAllocAsync", out, bytes, NULL, true, stream);
 }
 RT_ALIAS(cuMemAllocAsync_ptsz, cuMemAllocAsync);
+
+RT_API int cuMemAllocFromPoolAsync(uint64_t *out, size_t bytes, void *pool, void *stream) {
+    return allocate_async("cuMemAllocFromPoolAsync", out, bytes, pool, false, stream);
+}
+RT_ALIAS(cuMemAllocFromPoolAsync_ptsz, cuMemAllocFromPoolAsync);
 
 static int bad_flags(const char *call, unsigned flags) {
     struct rt_context *c = rt_enter_ready(call);
@@ -62,8 +73,7 @@ RT_API int cuMemFree_v2(uint64_t address) { return free_memory("cuMemFree", poin
 RT_API int cuMemFreeHost(void *p) { return free_memory("cuMemFreeHost", p, true); }
 
 RT_API int cuMemFreeAsync(uint64_t address, void *stream) {
-    (void)stream;
-    return rt_call_free("cuMemFreeAsync", pointer(address), false, NULL);
+    return rt_call_free("cuMemFreeAsync", pointer(address), false, stream);
 }
 RT_ALIAS(cuMemFreeAsync_ptsz, cuMemFreeAsync);
 
@@ -88,53 +98,35 @@ RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flag
     return rt_give(e, out, (uintptr_t)p);
 }
 
-enum { LAST_POINTER_ATTRIBUTE = 21 };
-
-/* CU_POINTER_ATTRIBUTE_: 2 memory type (CUmemorytype: 1 host, 2 device), 3 device pointer, 4 host pointer, 8 managed,
- * 9 device, 11 start of the range, 12 its size, 13 mapped. It needs no context; after a fault no pointer is known. */
-RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
-    int type = RT_MEMORY_UNREGISTERED;
-    struct mem_block b;
-    struct rt_context *c = rt_enter("cuPointerGetAttribute");
-    int e = rt_check_init(c);
-    if (e == RT_SUCCESS && (out == NULL || rt_ready(c) != RT_SUCCESS || !rt_pointer(c, pointer(address), &type, &b)))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "0x%llx is in no allocation", (unsigned long long)address);
-    if (e == RT_SUCCESS && (attribute < 1 || attribute > LAST_POINTER_ATTRIBUTE))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "pointer attribute %d is not known", attribute);
-    if (e == RT_SUCCESS && attribute == 4 && type == RT_MEMORY_DEVICE)
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "the host has no pointer to device memory");
-    if (e == RT_SUCCESS) {
-        switch (attribute) {
-        case 2:
-            *(unsigned *)out = type == RT_MEMORY_HOST ? 1 : 2;
-            break;
-        case 3:
-            *(uint64_t *)out = address;
-            break;
-        case 4:
-            *(void **)out = pointer(address);
-            break;
-        case 8:
-            *(unsigned *)out = type == RT_MEMORY_MANAGED;
-            break;
-        case 9:
-            *(int *)out = 0;
-            break;
-        case 11:
-            *(uint64_t *)out = b.addr;
-            break;
-        case 12:
-            *(size_t *)out = b.size;
-            break;
-        case 13:
-            *(bool *)out = true;
-            break;
-        default:
-            e = rt_say(c, RT_ERROR_NOT_SUPPORTED, "pointer attribute %d is not supported by the emulator", attribute);
-        }
-    }
-    return rt_leave(c, e);
+RT_API int cuMemHostGetFlags(unsigned *flags, void *host) {
+    void *device;
+    int e = rt_call_host_pointer("cuMemHostGetFlags", &device, host, 0);
+    return rt_give(e, flags, 2); /* CU_MEMHOSTALLOC_DEVICEMAP */
 }
+
+/* Pages of managed memory stay where they are: advice and prefetching are hints. */
+RT_API int cuMemAdvise_v2(uint64_t p, size_t bytes, int advice, struct rt_mem_location location) {
+    (void)advice, (void)location;
+    return rt_call_advise("cuMemAdvise", pointer(p), bytes);
+}
+
+RT_API int cuMemAdvise(uint64_t p, size_t bytes, int advice, int device) {
+    (void)advice, (void)device;
+    return rt_call_advise("cuMemAdvise", pointer(p), bytes);
+}
+
+RT_API int cuMemPrefetchAsync_v2(uint64_t p, size_t bytes, struct rt_mem_location location, unsigned flags,
+                                 void *stream) {
+    (void)location, (void)flags, (void)stream;
+    return rt_call_advise("cuMemPrefetchAsync", pointer(p), bytes);
+}
+RT_ALIAS(cuMemPrefetchAsync_v2_ptsz, cuMemPrefetchAsync_v2);
+
+RT_API int cuMemPrefetchAsync(uint64_t p, size_t bytes, int device, void *stream) {
+    (void)device, (void)stream;
+    return rt_call_advise("cuMemPrefetchAsync", pointer(p), bytes);
+}
+RT_ALIAS(cuMemPrefetchAsync_ptsz, cuMemPrefetchAsync);
 
 /* --- copies and fills --------------------------------------------------------------------------------------------- */
 
@@ -177,6 +169,28 @@ RT_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *
     return rt_call_copy("cuMemcpyDtoDAsync", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream);
 }
 RT_ALIAS(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyDtoDAsync_v2);
+
+/* All contexts share the device's memory. */
+static int copy_peer(const char *call, uint64_t dst, const void *dst_context, uint64_t src, const void *src_context,
+                     size_t bytes, void *stream) {
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
+    if (e == RT_SUCCESS && (!rt_context_known(c, dst_context) || !rt_context_known(c, src_context)))
+        e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "%p or %p is no context of this process", dst_context, src_context);
+    rt_flush_printed(c);
+    return rt_leave(c, rt_then(e, rt_copy(c, pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream)));
+}
+
+RT_API int cuMemcpyPeer(uint64_t dst, void *dst_context, uint64_t src, void *src_context, size_t bytes) {
+    return copy_peer("cuMemcpyPeer", dst, dst_context, src, src_context, bytes, NULL);
+}
+RT_ALIAS(cuMemcpyPeer_ptds, cuMemcpyPeer);
+
+RT_API int cuMemcpyPeerAsync(uint64_t dst, void *dst_context, uint64_t src, void *src_context, size_t bytes,
+                             void *stream) {
+    return copy_peer("cuMemcpyPeerAsync", dst, dst_context, src, src_context, bytes, stream);
+}
+RT_ALIAS(cuMemcpyPeerAsync_ptsz, cuMemcpyPeerAsync);
 
 /* Types of memory: 1 host, 2 device, 4 unified, which says nothing. */
 static int kind_2d(const struct rt_driver_copy_2d *p) {
@@ -262,7 +276,28 @@ RT_API int cuMemsetD2D8_v2(uint64_t p, size_t pitch, unsigned char value, size_t
 }
 RT_ALIAS(cuMemsetD2D8_v2_ptds, cuMemsetD2D8_v2);
 
+RT_API int cuMemsetD2D8Async(uint64_t p, size_t pitch, unsigned char value, size_t width, size_t height, void *stream) {
+    return rt_call_fill("cuMemsetD2D8Async", pointer(p), pitch, value, 1, width, height, stream);
+}
+RT_ALIAS(cuMemsetD2D8Async_ptsz, cuMemsetD2D8Async);
+
+RT_API int cuMemsetD2D16_v2(uint64_t p, size_t pitch, unsigned short value, size_t width, size_t height) {
+    return rt_call_fill("cuMemsetD2D16", pointer(p), pitch, value, 2, width, height, NULL);
+}
+RT_ALIAS(cuMemsetD2D16_v2_ptds, cuMemsetD2D16_v2);
+
+RT_API int cuMemsetD2D16Async(uint64_t p, size_t pitch, unsigned short value, size_t width, size_t height,
+                              void *stream) {
+    return rt_call_fill("cuMemsetD2D16Async", pointer(p), pitch, value, 2, width, height, stream);
+}
+RT_ALIAS(cuMemsetD2D16Async_ptsz, cuMemsetD2D16Async);
+
 RT_API int cuMemsetD2D32_v2(uint64_t p, size_t pitch, unsigned value, size_t width, size_t height) {
     return rt_call_fill("cuMemsetD2D32", pointer(p), pitch, value, 4, width, height, NULL);
 }
 RT_ALIAS(cuMemsetD2D32_v2_ptds, cuMemsetD2D32_v2);
+
+RT_API int cuMemsetD2D32Async(uint64_t p, size_t pitch, unsigned value, size_t width, size_t height, void *stream) {
+    return rt_call_fill("cuMemsetD2D32Async", pointer(p), pitch, value, 4, width, height, stream);
+}
+RT_ALIAS(cuMemsetD2D32Async_ptsz, cuMemsetD2D32Async);
