@@ -407,3 +407,14 @@ RT_API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64
     (void)flags;
     return driver_entry("cuGetProcAddress", name, out, version, result);
 }
+
+/* The table by which a runtime that is linked into the program, or into a library of its own, reaches the driver. It is
+ * not documented, and the emulator has none. */
+RT_API int cuGetExportTable(const void **table, const void *id) {
+    (void)table, (void)id;
+    struct rt_context *c = rt_enter("cuGetExportTable");
+    return rt_leave(c,
+                    rt_say(c, RT_ERROR_NOT_SUPPORTED,
+                           "not supported by the emulator; a CUDA runtime that is linked statically asks for it: build "
+                           "the program with -cudart shared"));
+}
