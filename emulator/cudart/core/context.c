@@ -371,6 +371,8 @@ void rt_reset(struct rt_context *c) {
     while (c->events != NULL)
         rt_event_destroy(c, c->events);
     rt_pools_drop(c);
+    while (c->links != NULL)
+        rt_link_destroy(c, c->links);
     if (c->gpu != NULL)
         c->gpu->findings = NULL; /* the report keeps them */
     gpu_destroy(c->gpu);

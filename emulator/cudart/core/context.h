@@ -249,7 +249,8 @@ void *rt_calloc(struct rt_context *c, size_t n, size_t size);
 char *rt_strdup(struct rt_context *c, const char *text);
 /* Gives device printf's output to stdout: at launches, synchronisations and blocking copies, as CUDA does. */
 void rt_flush_printed(struct rt_context *c);
-/* cudaDeviceReset: forgets allocations, streams, events, loaded modules and the sticky error. Registrations stay. */
+/* cudaDeviceReset: forgets allocations and their pools, streams, events, loaded modules, linkers' states and the sticky
+ * error. Registrations stay. */
 void rt_reset(struct rt_context *c);
 
 enum { RT_CONTEXT_STACK = 64 };
