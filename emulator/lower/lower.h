@@ -16,6 +16,8 @@ void lower_module_unload(struct warp_module *m);
 void lower_set_registers(struct warp_module *m, const char *name, uint32_t registers);
 /* A kernel by name, or NULL. */
 const struct warp_func *lower_find_kernel(const struct warp_module *m, const char *name);
+/* The name of kernel `i` of a module, in the order of its text; NULL: it has no more. */
+const char *lower_kernel_name(const struct warp_module *m, uint32_t i);
 /* Device address and size of a module variable; false when there is none. */
 bool lower_find_var(const struct warp_module *m, const char *name, uint64_t *addr, uint64_t *size);
 

@@ -129,6 +129,13 @@ const struct warp_func *lower_find_kernel(const struct warp_module *m, const cha
     return f && f->is_entry ? &m->funcs[f->index] : NULL;
 }
 
+const char *lower_kernel_name(const struct warp_module *m, uint32_t i) {
+    for (uint32_t k = 0; k < m->ptx->num_funcs; k++)
+        if (m->ptx->funcs[k]->is_entry && i-- == 0)
+            return m->ptx->funcs[k]->name;
+    return NULL;
+}
+
 void lower_set_registers(struct warp_module *m, const char *name, uint32_t registers) {
     const struct ptx_func *f = ptx_find_func(m->ptx, name);
     if (f)

@@ -43,7 +43,7 @@ void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, 
 extern size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
 enum { SEQUENCES, CALLS, ERRORS };
-enum kind { POINTER, STREAM, EVENT, MODULE, FUNCTION, CONTEXT, SCRAP, KINDS };
+enum kind { POINTER, STREAM, EVENT, MODULE, FUNCTION, CONTEXT, LINK, MEMORY_POOL, SCRAP, KINDS };
 enum { SLOTS = 8, HOST = 4096, ARGUMENTS = 64, LONGEST = 400 };
 
 struct bytes {
@@ -165,6 +165,42 @@ static const void *image(struct bytes *b) {
             copy[at] = ' ';
     }
     return copy;
+}
+
+/* An array of one attribute, and where its value goes. */
+static const int *one_number(struct bytes *b) {
+    static int value;
+    value = number(b);
+    return &value;
+}
+static void **one_place(void) {
+    static void *list;
+    list = scratch;
+    return &list;
+}
+static const struct rt_pool_props *pool_props(struct bytes *b) {
+    static struct rt_pool_props p;
+    p = (struct rt_pool_props){.type = next(b) < 0xe0, .location = {next(b) < 0xe0, few(b)}, .most = bytes(b)};
+    return next(b) >= 0xf0 ? NULL : &p;
+}
+static const struct rt_pool_access *pool_access(struct bytes *b) {
+    static struct rt_pool_access a;
+    a = (struct rt_pool_access){{next(b) < 0xe0, few(b)}, number(b)};
+    return next(b) >= 0xf0 ? NULL : &a;
+}
+/* A log for errors of as many bytes, and one more option. */
+static int *jit_options(struct bytes *b) {
+    static int list[3] = {5, 6};
+    list[2] = number(b);
+    return next(b) >= 0xf0 ? NULL : list;
+}
+static void **jit_values(struct bytes *b) {
+    static char log[256];
+    static void *list[3];
+    list[0] = next(b) >= 0xe0 ? NULL : log;
+    list[1] = (void *)(uintptr_t)next(b);
+    list[2] = (void *)(uintptr_t)next(b);
+    return list;
 }
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */

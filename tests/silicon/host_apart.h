@@ -16,6 +16,9 @@ static const struct Apart {
     {"tensormap.tiled.type=15,*", "sm_90 has no packed types"},
     {"tensormap.tiled.swizzle=[456]", "sm_90 has no 128-byte swizzle with atoms of 32 and 64 bytes"},
     {"function.get.*.6", "the version of the machine code is the device's"},
+    {"function.get.16", "a function attribute of CUDA 13.3, newer than the driver"},
+    {"function.set.empty.16=0", "a function attribute of CUDA 13.3, newer than the driver"},
+    {"config.attribute.1[78]", "launch attributes of CUDA 13.2, newer than the driver"},
     {"context.cu*Limit.6*", "persisting L2 cache is by the size of the L2; the emulator has none"},
     {"runtime.cudaDeviceGetLimit.6", "persisting L2 cache is by the size of the L2; the emulator has none"},
     /* the text */
@@ -24,21 +27,12 @@ static const struct Apart {
     {"tensormap.replace.16,interleave=2,*", "cuda.h: the new address must follow the encoder's requirements"},
     /* the emulator: what it refuses by name */
     {"tensormap.im2col.*", "im2col tensor maps are refused by name"},
-    {"memory.cuPointerGetAttribute.device.1", "refused by name"},
-    {"memory.cuPointerGetAttribute.device.6", "refused by name"},
-    {"memory.cuPointerGetAttribute.device.1[045]", "refused by name"},
-    {"memory.cuPointerGetAttribute.pinned.1", "refused by name"},
-    {"memory.cuPointerGetAttribute.pinned.6", "refused by name"},
-    {"memory.cuPointerGetAttribute.pinned.1[045]", "refused by name"},
-    {"memory.cuPointerGetAttribute.managed.1", "refused by name"},
-    {"memory.cuPointerGetAttribute.managed.6", "refused by name"},
-    {"memory.cuPointerGetAttribute.managed.1[045]", "refused by name"},
     {"stream.cuEventCreate.flags=[67]", "events of several processes are refused by name"},
     {"runtime.cudaEventCreateWithFlags.[67]", "events of several processes are refused by name"},
     {"config.attribute.2_cooperative=[12]", "cooperative launches are refused by name"},
     {"config.config.cluster_and_cooperative", "cooperative launches are refused by name"},
     {"config.config.cooperative_too_large", "cooperative launches are refused by name"},
-    {"config.cooperative*", "there is no cuLaunchCooperativeKernel"},
+    {"config.cooperative*", "cuLaunchCooperativeKernel is refused by name"},
     {"config.attribute.7_*", "events of launches are refused by name"},
     {"config.attribute.12_*", "events of launches are refused by name"},
     /* the emulator: what it does otherwise */
@@ -55,6 +49,7 @@ static const struct Apart {
     {"fault.runtime.*.reset.cuda[MD]*", "cudaDeviceReset begins anew; the driver serves the process no more"},
     /* what the emulated device does not offer: textures and cooperative launches; pinning, page tables and pools of the
      * host's memory; exported memory and handles; 64-bit stream operations; compression */
+    {"memory.cuPointerGetAttribute.device.1[05]", "not offered"},
     {"device.cuDeviceGetAttribute.44", "not offered"},
     {"device.cuDeviceGetAttribute.91", "not offered"},
     {"device.cuDeviceGetAttribute.9[569]", "not offered"},

@@ -109,6 +109,11 @@ struct rt_pointer_attributes_13 {
     long reserved[8];
 };
 
+struct rt_driver_prop { /* CUdevprop */
+    int max_threads, max_block[3], max_grid[3];
+    int shared, constant, warp, pitch, registers, clock, texture_alignment;
+};
+
 struct rt_func_attributes { /* cudaFuncAttributes, the same in 12.9 and 13 */
     size_t shared_bytes, const_bytes, local_bytes;
     int max_threads_per_block, num_regs, ptx_version, binary_version, cache_mode_ca;
@@ -136,6 +141,9 @@ enum rt_func_attribute {
     RT_FUNC_CLUSTER_DEPTH = 13,
     RT_FUNC_NON_PORTABLE_CLUSTER = 14,
     RT_FUNC_CLUSTER_POLICY = 15,
+    RT_FUNC_NODE_UPDATE = 16, /* of 13.3 and later */
+    RT_FUNC_SHARED_MODE = 17, /* enum rt_shared_mode; of 13.4 and later */
+    RT_FUNC_COUNT
 };
 
 /* cudaLaunchAttributeID and CUlaunchAttributeID. */
@@ -156,6 +164,21 @@ enum rt_launch_attribute_id {
     RT_LAUNCH_DEVICE_UPDATABLE = 13,
     RT_LAUNCH_SHARED_CARVEOUT = 14,
     RT_LAUNCH_NVLINK_CENTRIC = 16,
+    RT_LAUNCH_PORTABLE_CLUSTER = 17, /* enum rt_cluster_mode; of 13.2 and later, as the next one */
+    RT_LAUNCH_SHARED_MODE = 18,      /* enum rt_shared_mode */
+};
+
+/* CUlaunchAttributePortableClusterMode: the default is what RT_FUNC_NON_PORTABLE_CLUSTER says. */
+enum rt_cluster_mode { RT_CLUSTER_DEFAULT, RT_CLUSTER_PORTABLE, RT_CLUSTER_NON_PORTABLE, RT_CLUSTER_MODES };
+
+/* CUsharedMemoryMode: the default is what RT_FUNC_MAX_DYNAMIC_SHARED says. */
+enum rt_shared_mode {
+    RT_SHARED_DEFAULT,
+    RT_SHARED_PORTABLE,     /* within device attribute 8 */
+    RT_SHARED_NON_PORTABLE, /* within device attribute 97 */
+    RT_SHARED_ALLOW_OVERSIZED,
+    RT_SHARED_PREFER_OVERSIZED,
+    RT_SHARED_MODES
 };
 
 struct rt_launch_attribute { /* 72 bytes in both APIs */
@@ -207,6 +230,21 @@ struct rt_driver_copy_2d { /* CUDA_MEMCPY2D_v2 */
 
 struct rt_mem_location { /* cudaMemLocation, passed by value */
     int type, id;
+};
+
+struct rt_pool_props { /* cudaMemPoolProps, CUmemPoolProps */
+    int type;          /* of the allocations: 1 pinned, the only one for a device */
+    int handle_types;  /* 0: for this process alone */
+    struct rt_mem_location location;
+    void *security;
+    size_t most; /* bytes; 0: no limit */
+    unsigned short usage;
+    unsigned char reserved[54];
+};
+
+struct rt_pool_access { /* cudaMemAccessDesc, CUmemAccessDesc */
+    struct rt_mem_location location;
+    int flags; /* 3: reads and writes */
 };
 
 struct rt_channel_desc { /* cudaChannelFormatDesc */

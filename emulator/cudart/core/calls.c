@@ -3,10 +3,47 @@
 
 #include "base/budget.h"
 
+#include <stdio.h>
+
+int rt_call_pci_bus_id(const char *call, char *text, int len, int device) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_device(c, device);
+    if (e == RT_SUCCESS && (text == NULL || len < 13))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "13 characters are needed, %d given", len);
+    if (e == RT_SUCCESS)
+        snprintf(text, (size_t)len, "0000:00:00.0");
+    return rt_leave(c, e);
+}
+
+/* [domain]:[bus]:[device].[function], [domain]:[bus]:[device] or [bus]:[device].[function] */
+int rt_call_device_by_pci(const char *call, int *device, const char *text) {
+    unsigned n[4] = {0};
+    char end;
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(rt_check_init(c), rt_check_out(c, device));
+    if (e == RT_SUCCESS && (text == NULL || (sscanf(text, "%x:%x:%x.%x%c", &n[0], &n[1], &n[2], &n[3], &end) != 4 &&
+                                             sscanf(text, "%x:%x:%x%c", &n[0], &n[1], &n[2], &end) != 3 &&
+                                             sscanf(text, "%x:%x.%x%c", &n[0], &n[1], &n[2], &end) != 3)))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s is no PCI bus id", text ? text : "(null)");
+    if (e == RT_SUCCESS && (n[0] | n[1] | n[2] | n[3]) != 0)
+        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "%s; there is 0000:00:00.0 alone", text);
+    return rt_leave(c, rt_give(e, device, 0));
+}
+
 int rt_call_answer(const char *call, int *out, int value) {
     struct rt_context *c = rt_enter(call);
     int e = rt_check_out(c, out);
     return rt_leave(c, rt_give(e, out, value));
+}
+
+/* Arguments are not looked at: a C caller passes them in registers or cleans its own stack. */
+int rt_call_unsupported(const char *call, unsigned stub) {
+    struct rt_context *c = rt_enter(call);
+    bool *told = &c->stub_told[c->driver][stub];
+    if (!*told)
+        rt_say(c, 0, "not supported by the emulator");
+    *told = true;
+    return rt_leave(c, RT_ERROR_NOT_SUPPORTED);
 }
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -15,6 +52,14 @@ int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void
     struct rt_context *c = rt_enter_ready(call);
     int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_malloc(c, size, type, out)));
+}
+
+int rt_call_malloc_async(const char *call, size_t size, void *pool, bool current, void *stream, void **out) {
+    struct rt_pool *p = pool;
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, current ? rt_pool_current(c, &p) : rt_pool_check(c, pool));
+    return rt_leave(c, rt_then(e, rt_pool_malloc(c, p, size, out)));
 }
 
 int rt_call_free(const char *call, void *p, bool host, void *stream) {
@@ -62,6 +107,86 @@ int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsign
     return rt_leave(c, rt_then(e, rt_fill_2d(c, p, pitch, value, element, width, height, stream)));
 }
 
+int rt_call_advise(const char *call, const void *p, size_t bytes) {
+    struct rt_context *c = rt_enter_ready(call);
+    struct mem_block b;
+    int type, e = c->entered;
+    if (e == RT_SUCCESS &&
+        (!rt_pointer(c, p, &type, &b) || type != RT_MEMORY_MANAGED || bytes > b.size - ((uintptr_t)p - b.addr)))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%zu bytes at %p are not managed memory", bytes, p);
+    return rt_leave(c, e);
+}
+
+/* --- pools -------------------------------------------------------------------------------------------------------- */
+
+int rt_call_pool_create(const char *call, void **pool, const struct rt_pool_props *props) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(rt_check_init(c), rt_ready(c));
+    return rt_leave(c, rt_then(e, rt_pool_create(c, props, pool)));
+}
+
+int rt_call_pool_destroy(const char *call, void *pool) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_destroy(c, pool)));
+}
+
+/* No pool keeps memory. */
+int rt_call_pool_trim(const char *call, void *pool) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_check(c, pool)));
+}
+
+int rt_call_pool_get(const char *call, void *pool, int attribute, void *value) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_get(c, pool, attribute, value)));
+}
+
+int rt_call_pool_set(const char *call, void *pool, int attribute, const void *value) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_set(c, pool, attribute, value)));
+}
+
+int rt_call_pool_set_access(const char *call, void *pool, const struct rt_pool_access *list, size_t count) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_set_access(c, pool, list, count)));
+}
+
+int rt_call_pool_get_access(const char *call, void *pool, const struct rt_mem_location *location, int *flags) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_init(c);
+    return rt_leave(c, rt_then(e, rt_pool_get_access(c, pool, location, flags)));
+}
+
+static int give_pool(const char *call, void **pool, int device,
+                     int (*which)(struct rt_context *c, struct rt_pool **out)) {
+    struct rt_pool *p = NULL;
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, pool));
+    e = rt_then(e, rt_ready(c));
+    e = rt_then(e, which(c, &p));
+    return rt_leave(c, rt_give(e, pool, p));
+}
+
+int rt_call_default_pool(const char *call, void **pool, int device) {
+    return give_pool(call, pool, device, rt_pool_default);
+}
+
+int rt_call_current_pool(const char *call, void **pool, int device) {
+    return give_pool(call, pool, device, rt_pool_current);
+}
+
+int rt_call_use_pool(const char *call, int device, void *pool) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_pool_check(c, pool));
+    return rt_leave(c, rt_give(e, &c->current_pool, pool));
+}
+
 /* --- streams and events ------------------------------------------------------------------------------------------- */
 
 int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out) {
@@ -95,6 +220,21 @@ int rt_call_host_function(const char *call, void *stream, void (*function)(void 
     return e;
 }
 
+struct callback {
+    rt_callback_fn *function;
+    void *stream, *data;
+};
+
+static void run_callback(void *arg) {
+    const struct callback *b = arg;
+    if (b->function != NULL)
+        b->function(b->stream, RT_SUCCESS, b->data);
+}
+
+int rt_call_callback(const char *call, void *stream, rt_callback_fn *function, void *data) {
+    return rt_call_host_function(call, stream, run_callback, &(struct callback){function, stream, data});
+}
+
 int rt_call_event_create(const char *call, unsigned flags, void **out) {
     struct rt_context *c = rt_enter_ready(call);
     return rt_leave(c, rt_then(c->entered, rt_event_create(c, flags, out)));
@@ -123,14 +263,30 @@ int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end) {
 
 /* --- modules, functions, launches --------------------------------------------------------------------------------- */
 
-int rt_call_load_image(const char *call, void **module, const void *image) {
+/* A call that loads: enters it, and opens its logs. */
+static struct rt_context *enter_load(const char *call, const struct rt_options *options, struct rt_jit *jit) {
     struct rt_context *c = rt_enter_ready(call);
-    return rt_leave(c, rt_then(c->entered, rt_module_from_image(c, image, module)));
+    const struct rt_options none = {0};
+    c->entered = rt_then(c->entered, rt_jit_open(c, options ?: &none, jit));
+    if (c->entered == RT_SUCCESS)
+        rt_jit_resume(c, jit);
+    return c;
 }
 
-int rt_call_load_file(const char *call, void **module, const char *path) {
-    struct rt_context *c = rt_enter_ready(call);
-    return rt_leave(c, rt_then(c->entered, rt_module_from_file(c, path, module)));
+int rt_call_load_image(const char *call, void **module, const void *image, const struct rt_options *options) {
+    struct rt_jit jit;
+    struct rt_context *c = enter_load(call, options, &jit);
+    int e = rt_then(c->entered, rt_module_from_image(c, image, module));
+    rt_jit_pause(c);
+    return rt_leave(c, e);
+}
+
+int rt_call_load_file(const char *call, void **module, const char *path, const struct rt_options *options) {
+    struct rt_jit jit;
+    struct rt_context *c = enter_load(call, options, &jit);
+    int e = rt_then(c->entered, rt_module_from_file(c, path, module));
+    rt_jit_pause(c);
+    return rt_leave(c, e);
 }
 
 int rt_call_unload(const char *call, void *module) {
@@ -146,9 +302,32 @@ int rt_call_module_function(const char *call, void **function, void *module, con
     return rt_leave(c, rt_then(c->entered, rt_function_by_name(c, module, name, function)));
 }
 
-int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name) {
+int rt_call_kernel_count(const char *call, unsigned *count, void *module) {
     struct rt_context *c = rt_enter_module(call, module);
-    return rt_leave(c, rt_then(c->entered, rt_variable_by_name(c, module, name, address, bytes)));
+    int e = rt_then(c->entered, rt_check_out(c, count));
+    return rt_leave(c, rt_then(e, rt_module_kernels(c, module, NULL, 0, count)));
+}
+
+int rt_call_kernels(const char *call, void **kernels, unsigned most, void *module) {
+    unsigned count;
+    struct rt_context *c = rt_enter_module(call, module);
+    int e = rt_then(c->entered, rt_check_out(c, kernels));
+    return rt_leave(c, rt_then(e, rt_module_kernels(c, module, kernels, most, &count)));
+}
+
+int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name,
+                            bool managed) {
+    uint64_t at = 0;
+    int type = RT_MEMORY_UNREGISTERED;
+    struct mem_block b;
+    struct rt_context *c = rt_enter_module(call, module);
+    int e = rt_then(c->entered, rt_variable_by_name(c, module, name, address || !bytes ? address : &at, bytes));
+    if (e == RT_SUCCESS && managed) {
+        rt_pointer(c, (void *)(uintptr_t)(address ? *address : at), &type, &b);
+        if (type != RT_MEMORY_MANAGED)
+            e = rt_say(c, RT_ERROR_NOT_FOUND, "%s is no managed variable", name);
+    }
+    return rt_leave(c, e);
 }
 
 int rt_call_function(const char *call, void **out, const void *function) {
@@ -161,6 +340,20 @@ int rt_call_function_name(const char *call, const char **name, const void *funct
     struct rt_function *f;
     struct rt_context *c = rt_enter_function(call, function, &f);
     return rt_leave(c, rt_give(c->entered, name, f->name));
+}
+
+int rt_call_param_info(const char *call, const void *function, size_t index, size_t *offset, size_t *bytes) {
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    int e = rt_then(c->entered, rt_check_out(c, offset));
+    if (e == RT_SUCCESS && index >= f->info.ptx->num_params)
+        e = RT_ERROR_INVALID_VALUE; /* no line: so programs count the parameters */
+    if (e == RT_SUCCESS) {
+        *offset = ptx_param_offset(f->info.ptx, (uint32_t)index, NULL);
+        if (bytes != NULL)
+            *bytes = f->info.ptx->params[index].size;
+    }
+    return rt_leave(c, e);
 }
 
 int rt_call_set_attribute(const char *call, const void *function, int attribute, int value) {

@@ -197,6 +197,7 @@ int rt_say_line(struct rt_context *c, const char *format, ...) {
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     diag_api(c->call, "%s", line);
+    rt_jit_line(c, line);
     return 0;
 }
 
@@ -369,6 +370,9 @@ void rt_reset(struct rt_context *c) {
         rt_stream_destroy(c, c->streams);
     while (c->events != NULL)
         rt_event_destroy(c, c->events);
+    rt_pools_drop(c);
+    while (c->links != NULL)
+        rt_link_destroy(c, c->links);
     if (c->gpu != NULL)
         c->gpu->findings = NULL; /* the report keeps them */
     gpu_destroy(c->gpu);

@@ -28,6 +28,7 @@
 
 #include "clock/online.h"
 #include "cudart/core/abi.h"
+#include "cudart/core/jit.h"
 #include "cudart/loader/fatbin.h"
 #include "launch/launch.h"
 #include "lower/lower.h"
@@ -53,7 +54,7 @@ struct rt_function {
     const struct warp_func *kernel; /* NULL until the function is first needed */
     struct lower_kernel_info info;
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
-    int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy;
+    int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy, shared_mode;
     struct rt_dim3 cluster;
 };
 
@@ -97,9 +98,35 @@ struct rt_event {
     uint64_t when; /* by now_ns */
 };
 
+/* A pending call of the driver's linker: a CUlinkState. */
+struct rt_link {
+    struct rt_link *next;
+    struct rt_jit jit; /* its logs, which the program keeps until the state is destroyed */
+    char *text;        /* the PTX that was added, ends with a zero byte; NULL: none yet; owned */
+    size_t len;
+};
+
+/* A pool of stream-ordered allocations: a cudaMemPool_t. */
+struct rt_pool {
+    struct rt_pool *next;
+    size_t most; /* 0: no limit */
+    size_t used, used_most, reserved_most;
+    uint64_t threshold;
+    int reuse[3];
+};
+
+/* An allocation that came from a pool, NULL once that is destroyed. */
+struct rt_pool_block {
+    struct rt_pool_block *next;
+    struct rt_pool *pool;
+    uint64_t address;
+    size_t size;
+};
+
 /* A driver-API context. All contexts share the device's memory and modules, and a fault is all contexts'. */
 struct rt_driver_context {
     struct rt_driver_context *next;
+    uint64_t id;
     unsigned flags;
     bool primary;
 };
@@ -127,7 +154,7 @@ struct rt_trace {
     struct trace_sink sink;
 };
 
-enum { RT_MAX_STUBS = 512 };
+enum { RT_MAX_STUBS = 512 }; /* of one API */
 
 struct rt_context {
     const char *call;  /* entry point that holds the lock, for rt_say */
@@ -154,11 +181,19 @@ struct rt_context {
     struct rt_stream *streams;
     uint64_t next_stream_id;
     struct rt_event *events;
+    struct rt_link *links;
+    struct rt_pool *pools, *default_pool;
+    struct rt_pool *current_pool; /* NULL: the default one */
+    struct rt_pool_block *pool_blocks;
     struct rt_driver_context *contexts;
+    uint64_t num_contexts; /* that were made */
     unsigned primary_refs;
     bool primary_used; /* by the runtime */
 
-    bool stub_told[RT_MAX_STUBS]; /* unsupported calls that have named themselves */
+    struct rt_jit *jit;        /* whose log takes the call's lines (jit.h), NULL: none is open */
+    struct diag_sink jit_sink; /* the device's own, meanwhile */
+
+    bool stub_told[2][RT_MAX_STUBS]; /* unsupported calls that have named themselves: the runtime's, the driver's */
 
     char *printed; /* device printf output that waits for the next synchronisation */
     size_t printed_len, printed_cap;
@@ -215,7 +250,8 @@ void *rt_calloc(struct rt_context *c, size_t n, size_t size);
 char *rt_strdup(struct rt_context *c, const char *text);
 /* Gives device printf's output to stdout: at launches, synchronisations and blocking copies, as CUDA does. */
 void rt_flush_printed(struct rt_context *c);
-/* cudaDeviceReset: forgets allocations, streams, events, loaded modules and the sticky error. Registrations stay. */
+/* cudaDeviceReset: forgets allocations and their pools, streams, events, loaded modules, linkers' states and the sticky
+ * error. Registrations stay. */
 void rt_reset(struct rt_context *c);
 
 enum { RT_CONTEXT_STACK = 64 };
@@ -285,6 +321,10 @@ void rt_publish_managed(struct rt_module *m);
 bool rt_module_unload(struct rt_module *m);
 /* Makes a module of an image given to the driver or library API: a PTX text, a fat binary or its wrapper. */
 int rt_module_from_image(struct rt_context *c, const void *image, void **out);
+/* The PTX that a program's image of at most `limit` bytes offers a B200, in m->choice: a text or a fat binary. */
+int rt_image_choose(struct rt_context *c, const void *image, size_t limit, struct rt_module *m);
+/* The bytes of a file, with a zero byte after them; the caller frees them. */
+int rt_read_image(struct rt_context *c, const char *path, char **bytes, size_t *size);
 /* Reads a file that holds such an image. */
 int rt_module_from_file(struct rt_context *c, const char *path, void **out);
 /* Unloads and forgets a module with its functions and variables. */
@@ -299,6 +339,8 @@ struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out);
+/* The number of a module's kernels; the first `most` of them go to `out`, not looked up yet (rt_function_create). */
+int rt_module_kernels(struct rt_context *c, struct rt_module *m, void **out, unsigned most, unsigned *count);
 /* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not
  * NULL); RT_ERROR_NOT_FOUND when the module has none of that name. */
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
@@ -307,6 +349,15 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
 struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f);
 /* Device address and size of the variable behind a host shadow. */
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
+
+/* --- link.c ------------------------------------------------------------------------------------------------------- */
+
+int rt_link_create(struct rt_context *c, const struct rt_options *options, void **out);
+/* One that rt_link_create made, or NULL. */
+struct rt_link *rt_link_find(const struct rt_context *c, const void *state);
+/* The one input of a link, as rt_image_choose takes it. `name`: of the input in messages; NULL: none. */
+int rt_link_add(struct rt_context *c, struct rt_link *l, const void *data, size_t size, const char *name);
+void rt_link_destroy(struct rt_context *c, struct rt_link *l);
 
 /* --- launch.c ----------------------------------------------------------------------------------------------------- */
 
@@ -357,6 +408,29 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
                size_t height, void *stream);
 /* Type, base and size of what p points to; false for ordinary host memory. */
 bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block *block);
+
+/* --- pool.c ------------------------------------------------------------------------------------------------------- */
+
+/* The device's own pool, made at need, and the one that cudaMallocAsync takes from. */
+int rt_pool_default(struct rt_context *c, struct rt_pool **out);
+int rt_pool_current(struct rt_context *c, struct rt_pool **out);
+/* One that is known, else RT_ERROR_INVALID_VALUE. The functions below check theirs by it. */
+int rt_pool_check(struct rt_context *c, const void *pool);
+int rt_pool_create(struct rt_context *c, const struct rt_pool_props *props, void **out);
+int rt_pool_destroy(struct rt_context *c, void *pool);
+/* An attribute (cudaMemPoolAttr): an int or 64 bits. */
+int rt_pool_get(struct rt_context *c, void *pool, int attribute, void *value);
+int rt_pool_set(struct rt_context *c, void *pool, int attribute, const void *value);
+int rt_pool_set_access(struct rt_context *c, void *pool, const struct rt_pool_access *list, size_t count);
+int rt_pool_get_access(struct rt_context *c, void *pool, const struct rt_mem_location *location, int *flags);
+/* rt_malloc of device memory, from a pool. */
+int rt_pool_malloc(struct rt_context *c, struct rt_pool *p, size_t size, void **out);
+/* Memory was freed, which may have come from a pool. */
+void rt_pool_freed(struct rt_context *c, uint64_t address);
+/* The pool that the allocation at this address came from, or NULL. */
+struct rt_pool *rt_pool_of(const struct rt_context *c, uint64_t address);
+/* Forgets all of them: the device is reset. */
+void rt_pools_drop(struct rt_context *c);
 
 /* --- stream.c ----------------------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@ struct rt_driver_context *rt_context_create(struct rt_context *c, unsigned flags
     struct rt_driver_context *d = rt_calloc(c, 1, sizeof *d);
     if (d == NULL)
         return NULL;
+    d->id = ++c->num_contexts;
     d->flags = flags;
     d->primary = primary;
     d->next = c->contexts;

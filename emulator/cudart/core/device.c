@@ -9,22 +9,9 @@ bool rt_device_attribute(int attribute, int *value) {
     case number:                                                                                                       \
         *value = v;                                                                                                    \
         return true;
+#define DRIVER(number, name, v) ATTR(number, name, v)
+#define LATER(number, name, v) ATTR(number, name, v)
 #include "cudart/core/attributes.def"
-    case 44:  /* can gather from 2D textures */
-    case 102: /* ... 110: features of the driver API that this device lacks */
-    case 103:
-    case 104:
-    case 105:
-    case 107:
-    case 110:
-    case 136:
-    case 137:
-    case 144:
-    case 145:
-    case 146:
-    case 147:
-        *value = 0;
-        return true;
     default:
         return false;
     }
@@ -69,5 +56,5 @@ void rt_device_default_limits(size_t *limits) {
 
     limits[RT_LIMIT_PENDING_LAUNCHES] = 2048;
     limits[RT_LIMIT_L2_FETCH] = 64;
-    limits[RT_LIMIT_SHMEM_SIZE] = 227 * 1024;
+    limits[RT_LIMIT_SHMEM_SIZE] = RT_DEVICE_SMEM_OPTIN;
 }

@@ -16,6 +16,7 @@
 #define RT_DEVICE_NAME "Emulated NVIDIA B200 (sm100emu)"
 #define RT_DEVICE_L2_BYTES (126 * 1024 * 1024)
 #define RT_DEVICE_SMEM_DEFAULT (48 * 1024) /* a CTA's shared memory without the opt-in attribute */
+#define RT_DEVICE_SMEM_OPTIN (227 * 1024)  /* with it */
 #define RT_DEVICE_MAX_THREADS 1024         /* of a CTA */
 #define RT_DEVICE_DOMAINS 4                /* memory synchronisation domains: device attribute 126 */
 #define RT_DEVICE_PORTABLE_CLUSTER 8       /* CTAs; up to MACH_MAX_CLUSTER with the non-portable attribute */

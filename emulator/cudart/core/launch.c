@@ -33,13 +33,17 @@ static const char *const attribute_names[] = {
     [RT_LAUNCH_DEVICE_UPDATABLE] = "DeviceUpdatableKernelNode",
     [RT_LAUNCH_SHARED_CARVEOUT] = "PreferredSharedMemoryCarveout",
     [RT_LAUNCH_NVLINK_CENTRIC] = "NvlinkUtilCentricScheduling",
+    [RT_LAUNCH_PORTABLE_CLUSTER] = "PortableClusterSizeMode",
+    [RT_LAUNCH_SHARED_MODE] = "SharedMemoryMode",
 };
 
 /* What the attributes of a launch come to. */
-struct cluster_request {
+struct request {
     struct rt_dim3 size; /* 0 x 0 x 0: not asked for */
     struct rt_dim3 preferred;
-    bool early; /* it may begin before the kernel before it on its stream has ended */
+    bool early;       /* it may begin before the kernel before it on its stream has ended */
+    int cluster_mode; /* enum rt_cluster_mode */
+    int shared_mode;  /* enum rt_shared_mode */
 };
 
 static int refuse_attribute(struct rt_context *c, int id) {
@@ -56,7 +60,17 @@ static int in_range(struct rt_context *c, const struct rt_launch_attribute *a, i
                   attribute_names[a->id], value, most);
 }
 
-static int read_attribute(struct rt_context *c, const struct rt_launch_attribute *a, struct cluster_request *r) {
+/* Oversized shared memory leaves 8 KB of L1 cache; how much of it a B200 gives a CTA is not known. */
+static int check_shared_mode(struct rt_context *c, int mode) {
+    if (mode < 0 || mode >= RT_SHARED_MODES)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "a shared memory mode of %d: 0 to %d", mode, RT_SHARED_MODES - 1);
+    if (mode > RT_SHARED_NON_PORTABLE)
+        return rt_say(c, RT_ERROR_NOT_SUPPORTED,
+                      "oversized shared memory (shared memory mode %d) is not supported by the emulator", mode);
+    return RT_SUCCESS;
+}
+
+static int read_attribute(struct rt_context *c, const struct rt_launch_attribute *a, struct request *r) {
     switch (a->id) {
     case RT_LAUNCH_IGNORE:
     case RT_LAUNCH_ACCESS_POLICY: /* hints about caches, order and placement: legal to ignore */
@@ -81,6 +95,12 @@ static int read_attribute(struct rt_context *c, const struct rt_launch_attribute
     case RT_LAUNCH_PREFERRED_CLUSTER:
         r->preferred = a->value.cluster;
         return RT_SUCCESS;
+    case RT_LAUNCH_PORTABLE_CLUSTER:
+        r->cluster_mode = a->value.number;
+        return in_range(c, a, a->value.number, RT_CLUSTER_MODES - 1);
+    case RT_LAUNCH_SHARED_MODE:
+        r->shared_mode = a->value.number;
+        return check_shared_mode(c, a->value.number);
     case RT_LAUNCH_COOPERATIVE:
         return a->value.number == 0 ? RT_SUCCESS : refuse_attribute(c, a->id);
     case RT_LAUNCH_PROGRAMMATIC_EVENT:
@@ -93,7 +113,7 @@ static int read_attribute(struct rt_context *c, const struct rt_launch_attribute
     }
 }
 
-static int read_attributes(struct rt_context *c, const struct rt_launch_config *l, struct cluster_request *r) {
+static int read_attributes(struct rt_context *c, const struct rt_launch_config *l, struct request *r) {
     memset(r, 0, sizeof *r);
     if (l->num_attrs != 0 && l->attrs == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%u launch attributes at a null pointer", l->num_attrs);
@@ -137,14 +157,36 @@ static int check_shape(struct rt_context *c, const struct rt_function *f, const 
     return RT_SUCCESS;
 }
 
-size_t rt_dynamic_limit(const struct rt_function *f) {
-    if (f->max_dynamic_shared >= 0)
-        return (size_t)f->max_dynamic_shared;
-    return f->info.static_smem < RT_DEVICE_SMEM_DEFAULT ? RT_DEVICE_SMEM_DEFAULT - f->info.static_smem : 0;
+/* What the static part leaves of `all`. */
+static size_t beside_static(const struct rt_function *f, size_t all) {
+    return f->info.static_smem < all ? all - f->info.static_smem : 0;
 }
 
-static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l) {
-    size_t limit = rt_dynamic_limit(f);
+static size_t max_dynamic(const struct rt_function *f) {
+    return f->max_dynamic_shared >= 0 ? (size_t)f->max_dynamic_shared : beside_static(f, RT_DEVICE_SMEM_DEFAULT);
+}
+
+static size_t dynamic_limit(const struct rt_function *f, int mode) {
+    switch (mode) {
+    case RT_SHARED_PORTABLE:
+        return beside_static(f, RT_DEVICE_SMEM_DEFAULT);
+    case RT_SHARED_NON_PORTABLE:
+        return beside_static(f, RT_DEVICE_SMEM_OPTIN);
+    default:
+        return max_dynamic(f);
+    }
+}
+
+size_t rt_dynamic_limit(const struct rt_function *f) { return dynamic_limit(f, f->shared_mode); }
+
+/* A launch's own mode takes the place of the function's. */
+static size_t launch_limit(const struct rt_function *f, const struct request *r) {
+    return dynamic_limit(f, r->shared_mode != RT_SHARED_DEFAULT ? r->shared_mode : f->shared_mode);
+}
+
+static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
+                           const struct request *r) {
+    const size_t limit = launch_limit(f, r);
     if (l->dynamic_shared > limit)
         return rt_say(c, RT_ERROR_INVALID_VALUE,
                       "%s: %zu bytes of dynamic shared memory beside %u static ones; allowed are %zu: more, up to %u "
@@ -166,7 +208,7 @@ static struct rt_dim3 required_cluster(const struct rt_function *f) {
 }
 
 /* The size from the kernel (.reqnctapercluster), the function's attributes or the launch; they must agree. */
-static int choose_cluster(struct rt_context *c, const struct rt_function *f, const struct cluster_request *r,
+static int choose_cluster(struct rt_context *c, const struct rt_function *f, const struct request *r,
                           struct rt_dim3 *out) {
     struct rt_dim3 compiled = required_cluster(f), wanted = r->size;
     if (!is_zero(compiled) && has_zero(compiled))
@@ -184,11 +226,20 @@ static int choose_cluster(struct rt_context *c, const struct rt_function *f, con
     return RT_SUCCESS;
 }
 
-static int check_cluster_size(struct rt_context *c, const struct rt_function *f, struct rt_dim3 n) {
+static bool non_portable(const struct rt_function *f, const struct request *r) {
+    return r->cluster_mode == RT_CLUSTER_DEFAULT ? f->non_portable_cluster : r->cluster_mode == RT_CLUSTER_NON_PORTABLE;
+}
+
+static int check_cluster_size(struct rt_context *c, const struct rt_function *f, const struct request *r,
+                              struct rt_dim3 n) {
     uint64_t size = volume(n);
     if (f->info.ptx->blocksareclusters)
         return rt_say(c, RT_ERROR_NOT_SUPPORTED, "%s: .blocksareclusters is not supported by the emulator", f->name);
-    if (size > RT_DEVICE_PORTABLE_CLUSTER && !f->non_portable_cluster)
+    if (size > RT_DEVICE_PORTABLE_CLUSTER && r->cluster_mode == RT_CLUSTER_PORTABLE)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
+                      "%s: %llu CTAs in a cluster; the launch requires a portable size, of %u at most", f->name,
+                      (unsigned long long)size, RT_DEVICE_PORTABLE_CLUSTER);
+    if (size > RT_DEVICE_PORTABLE_CLUSTER && !non_portable(f, r))
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
                       "%s: %llu CTAs in a cluster; more than %u need "
                       "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)",
@@ -200,8 +251,8 @@ static int check_cluster_size(struct rt_context *c, const struct rt_function *f,
 }
 
 static int check_cluster(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
-                         struct rt_dim3 n) {
-    int e = check_cluster_size(c, f, n);
+                         const struct request *r, struct rt_dim3 n) {
+    int e = check_cluster_size(c, f, r, n);
     if (e != RT_SUCCESS)
         return e;
     if (volume(n) > MACH_MAX_CLUSTER)
@@ -219,7 +270,7 @@ static bool divides(struct rt_dim3 d, struct rt_dim3 n) { return n.x % d.x == 0 
 /* A preferred cluster size is a wish, beside a regular one (cudaLaunchAttributePreferredClusterDimension in the CUDA
  * runtime API): a multiple of it that divides the grid, and no larger than the kernel's bound. */
 static int check_preferred(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
-                           const struct cluster_request *r, struct rt_dim3 n) {
+                           const struct request *r, struct rt_dim3 n) {
     struct rt_dim3 p = r->preferred;
     if (is_zero(p))
         return RT_SUCCESS;
@@ -238,9 +289,9 @@ static int check_preferred(struct rt_context *c, const struct rt_function *f, co
 
 /* The device groups CTAs into preferred clusters where it has room for them, else into regular ones, and may mix them.
  * Here a launch has one size: the preferred one where it fits, and under the lazy schedule never. */
-static void grant_preferred(const struct rt_context *c, const struct rt_function *f, const struct cluster_request *r,
+static void grant_preferred(const struct rt_context *c, const struct rt_function *f, const struct request *r,
                             struct launch_config *x) {
-    const uint64_t most = f->non_portable_cluster ? MACH_MAX_CLUSTER : RT_DEVICE_PORTABLE_CLUSTER;
+    const uint64_t most = non_portable(f, r) ? MACH_MAX_CLUSTER : RT_DEVICE_PORTABLE_CLUSTER;
     const struct diag_dim3 regular = x->cluster;
     if (is_zero(r->preferred) || is_zero(r->size) || !is_zero(from_diag(f->info.cluster)) ||
         volume(r->preferred) > most || c->gpu->config.schedule == MACH_SCHED_LAZY)
@@ -318,13 +369,13 @@ static struct launch_config machine_launch(const struct rt_function *f, const st
 static int check_launch(struct rt_context *c, const struct rt_function *f, const struct rt_launch *launch,
                         struct launch_config *out) {
     const struct rt_launch_config *l = &launch->config;
-    struct cluster_request request = {0};
+    struct request request = {0};
     struct rt_dim3 cluster = {1, 1, 1};
     int e = check_shape(c, f, l, launch->shape_error);
-    e = rt_then(e, check_resources(c, f, l));
     e = rt_then(e, read_attributes(c, l, &request));
+    e = rt_then(e, check_resources(c, f, l, &request));
     e = rt_then(e, choose_cluster(c, f, &request, &cluster));
-    e = rt_then(e, check_cluster(c, f, l, cluster));
+    e = rt_then(e, check_cluster(c, f, l, &request, cluster));
     e = rt_then(e, check_preferred(c, f, l, &request, cluster));
     *out = machine_launch(f, l, l->grid, cluster);
     out->clustered = !is_zero(request.size) || !is_zero(required_cluster(f));
@@ -374,39 +425,42 @@ int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launc
 
 /* The cluster that a query is about. */
 static int read_cluster_query(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
-                              struct rt_dim3 *cluster) {
-    struct cluster_request request;
+                              struct request *request, struct rt_dim3 *cluster) {
+    *request = (struct request){0};
     if (has_zero(l->block))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "a CTA of " DIM " threads", DIM_ARGS(l->block));
-    int e = read_attributes(c, l, &request);
-    return rt_then(e, choose_cluster(c, f, &request, cluster));
+    int e = read_attributes(c, l, request);
+    return rt_then(e, choose_cluster(c, f, request, cluster));
 }
 
 /* As many as the device has room for, whatever grid was given. */
 static uint32_t clusters_that_fit(const struct rt_context *c, const struct rt_function *f,
-                                  const struct rt_launch_config *l, struct rt_dim3 cluster) {
+                                  const struct rt_launch_config *l, const struct request *r, struct rt_dim3 cluster) {
     if (volume(l->block) > f->info.max_threads || volume(cluster) > MACH_MAX_CLUSTER ||
-        l->dynamic_shared > rt_dynamic_limit(f))
+        l->dynamic_shared > launch_limit(f, r))
         return 0;
     const struct launch_config x = machine_launch(f, l, cluster, cluster);
     return launch_max_resident_clusters(c->gpu, &x);
 }
 
 int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out) {
+    struct request request;
     struct rt_dim3 cluster;
     int e = rt_give(rt_check_out(c, out), out, 0);
-    e = rt_then(e, read_cluster_query(c, f, l, &cluster));
-    e = rt_then(e, check_cluster_size(c, f, cluster));
-    return rt_give(e, out, (int)clusters_that_fit(c, f, l, cluster));
+    e = rt_then(e, read_cluster_query(c, f, l, &request, &cluster));
+    e = rt_then(e, check_cluster_size(c, f, &request, cluster));
+    return rt_give(e, out, (int)clusters_that_fit(c, f, l, &request, cluster));
 }
 
 int rt_max_cluster_size(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out) {
-    struct rt_dim3 n = {f->non_portable_cluster ? MACH_MAX_CLUSTER : RT_DEVICE_PORTABLE_CLUSTER, 1, 1}, asked;
+    struct request request;
+    struct rt_dim3 n = {1, 1, 1}, asked;
     int e = rt_check_out(c, out);
     if (e == RT_SUCCESS && has_zero(l->grid))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "a grid of " DIM " CTAs", DIM_ARGS(l->grid));
-    e = rt_then(e, read_cluster_query(c, f, l, &asked));
-    while (e == RT_SUCCESS && n.x > 0 && clusters_that_fit(c, f, l, n) == 0)
+    e = rt_then(e, read_cluster_query(c, f, l, &request, &asked));
+    n.x = e == RT_SUCCESS && non_portable(f, &request) ? MACH_MAX_CLUSTER : RT_DEVICE_PORTABLE_CLUSTER;
+    while (e == RT_SUCCESS && n.x > 0 && clusters_that_fit(c, f, l, &request, n) == 0)
         n.x--;
     return rt_give(e, out, (int)n.x);
 }
@@ -424,7 +478,7 @@ int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attri
         [RT_FUNC_PTX_VERSION] = atoi(f->module->choice.target + strlen("sm_")), /* sm_90 is 90 */
         [RT_FUNC_BINARY_VERSION] = 100,
         [RT_FUNC_CACHE_MODE_CA] = 0,
-        [RT_FUNC_MAX_DYNAMIC_SHARED] = (int)rt_dynamic_limit(f),
+        [RT_FUNC_MAX_DYNAMIC_SHARED] = (int)max_dynamic(f),
         [RT_FUNC_SHARED_CARVEOUT] = f->carveout,
         [RT_FUNC_CLUSTER_MUST_BE_SET] = k->ptx->explicitcluster,
         [RT_FUNC_CLUSTER_WIDTH] = (int)cluster.x,
@@ -432,8 +486,10 @@ int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attri
         [RT_FUNC_CLUSTER_DEPTH] = (int)cluster.z,
         [RT_FUNC_NON_PORTABLE_CLUSTER] = f->non_portable_cluster,
         [RT_FUNC_CLUSTER_POLICY] = f->cluster_policy,
+        [RT_FUNC_NODE_UPDATE] = 0, /* no graphs */
+        [RT_FUNC_SHARED_MODE] = f->shared_mode,
     };
-    if (attribute < 0 || attribute > RT_FUNC_CLUSTER_POLICY || value == NULL)
+    if (attribute < 0 || attribute >= RT_FUNC_COUNT || value == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "function attribute %d is not known", attribute);
     *value = values[attribute];
     return RT_SUCCESS;
@@ -478,6 +534,10 @@ int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attri
             return rt_say(c, RT_ERROR_INVALID_VALUE, "a cluster scheduling policy of %d: 0 to 2", value);
         f->cluster_policy = value;
         return RT_SUCCESS;
+    case RT_FUNC_SHARED_MODE: {
+        int e = check_shared_mode(c, value);
+        return rt_give(e, &f->shared_mode, value);
+    }
     default:
         return rt_say(c, RT_ERROR_INVALID_VALUE, "function attribute %d cannot be set", attribute);
     }

@@ -62,6 +62,7 @@ int rt_free(struct rt_context *c, void *p, bool host) {
     if (!mem_free(c->gpu->mem, address))
         return rt_say(c, RT_ERROR_OPERATING_SYSTEM, "the host refuses to take back the %llu bytes at %p",
                       (unsigned long long)b.size, p);
+    rt_pool_freed(c, address);
     tell_host(c->gpu, &(struct event_host){.kind = HOST_FREE, .dst = address});
     return RT_SUCCESS;
 }

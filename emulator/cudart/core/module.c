@@ -214,8 +214,8 @@ static int from_text(struct rt_context *c, const char *text, size_t len, struct 
     return RT_SUCCESS;
 }
 
-/* `limit` bounds what may be read; for a text in memory it ends at its zero byte. */
-static int from_bytes(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
+/* A text in memory ends at its zero byte. */
+int rt_image_choose(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
     uint32_t magic = 0;
     memcpy(&magic, image, strnlen(image, limit < 4 ? limit : 4)); /* no byte of a magic number is zero */
     if (magic == FATBIN_MAGIC)
@@ -245,38 +245,46 @@ int rt_module_from_image(struct rt_context *c, const void *image, void **out) {
         return RT_ERROR_MEMORY_ALLOCATION;
     const struct fatbin_wrapper *w = image;
     if ((uintptr_t)image % 8 != 0 || w->magic != FATBIN_WRAPPER_MAGIC)
-        return hand_out(c, m, from_bytes(c, image, readable(image), m), out);
+        return hand_out(c, m, rt_image_choose(c, image, readable(image), m), out);
     m->wrapper = w;
     return hand_out(c, m, from_wrapper(c, m), out);
 }
 
-int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
+int rt_read_image(struct rt_context *c, const char *path, char **bytes, size_t *size) {
     FILE *f = path ? fopen(path, "rb") : NULL;
-    if (f == NULL || out == NULL) {
-        if (f != NULL)
-            fclose(f);
+    if (f == NULL)
         return rt_say(c,
-                      !path || f        ? RT_ERROR_INVALID_VALUE
+                      path == NULL      ? RT_ERROR_INVALID_VALUE
                       : errno == ENOMEM ? RT_ERROR_MEMORY_ALLOCATION
                                         : RT_ERROR_FILE_NOT_FOUND,
                       "%s: %s", path ? path : "no file", strerror(errno));
-    }
     fseek(f, 0, SEEK_END);
-    long size = ftell(f);
+    long end = ftell(f);
     rewind(f);
-    if (size <= 0 || size > MAX_IMAGE_FILE) {
+    if (end <= 0 || end > MAX_IMAGE_FILE) {
         fclose(f);
-        return rt_say(c, RT_ERROR_INVALID_IMAGE, "%s: %ld bytes", path, size);
+        return rt_say(c, RT_ERROR_INVALID_IMAGE, "%s: %ld bytes", path, end);
     }
-    char *bytes = rt_calloc(c, (size_t)size + 1, 1);
-    size_t got = bytes ? fread(bytes, 1, (size_t)size, f) : 0;
+    *bytes = rt_calloc(c, (size_t)end + 1, 1);
+    *size = *bytes ? fread(*bytes, 1, (size_t)end, f) : 0;
     fclose(f);
-    struct rt_module *m = bytes ? rt_module_create(c) : NULL;
-    int e = m ? from_bytes(c, bytes, got, m) : RT_ERROR_MEMORY_ALLOCATION;
+    return *bytes ? RT_SUCCESS : RT_ERROR_MEMORY_ALLOCATION;
+}
+
+int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
+    char *bytes = NULL;
+    size_t got = 0;
+    int e = rt_then(rt_check_out(c, out), rt_read_image(c, path, &bytes, &got));
+    struct rt_module *m = e == RT_SUCCESS ? rt_module_create(c) : NULL;
+    if (m == NULL) {
+        xfree(bytes);
+        return rt_then(e, RT_ERROR_MEMORY_ALLOCATION);
+    }
+    e = rt_image_choose(c, bytes, got, m);
     xfree(bytes);
     if (e == RT_SUCCESS && m->choice.len == got && (m->name = rt_strdup(c, path)) == NULL)
         e = RT_ERROR_MEMORY_ALLOCATION;
-    return m ? hand_out(c, m, e, out) : e;
+    return hand_out(c, m, e, out);
 }
 
 static void drop_functions(struct rt_context *c, struct rt_module *m) {
@@ -382,15 +390,38 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
     return rt_give(e, bytes, size);
 }
 
+/* A module's function that somebody asked for before, or NULL. */
+static struct rt_function *known_function(const struct rt_context *c, const struct rt_module *m, const char *name) {
+    struct rt_function *f = c->functions;
+    while (f != NULL && (f->module != m || strcmp(f->name, name) != 0))
+        f = f->next;
+    return f;
+}
+
+int rt_module_kernels(struct rt_context *c, struct rt_module *m, void **out, unsigned most, unsigned *count) {
+    const char *name;
+    int e = rt_module_ready(c, m);
+    *count = 0;
+    while (e == RT_SUCCESS && (name = lower_kernel_name(m->exec, *count)) != NULL) {
+        struct rt_function *f = NULL;
+        if (*count < most) {
+            f = known_function(c, m, name) ?: rt_function_create(c, m, name, NULL);
+            out[*count] = f;
+        }
+        if (*count < most && f == NULL)
+            e = RT_ERROR_MEMORY_ALLOCATION;
+        ++*count;
+    }
+    return e;
+}
+
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out) {
     if (name == NULL || *name == 0 || out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the function");
     int e = rt_module_ready(c, m);
     if (e != RT_SUCCESS)
         return e;
-    struct rt_function *f = c->functions;
-    while (f != NULL && (f->module != m || strcmp(f->name, name) != 0))
-        f = f->next;
+    struct rt_function *f = known_function(c, m, name);
     if (f == NULL && lower_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
     if (f == NULL && (f = rt_function_create(c, m, name, NULL)) == NULL)

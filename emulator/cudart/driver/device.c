@@ -60,6 +60,42 @@ RT_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     return rt_leave(c, e);
 }
 
+RT_API int cuDeviceGetPCIBusId(char *text, int len, int device) {
+    return rt_call_pci_bus_id("cuDeviceGetPCIBusId", text, len, device);
+}
+
+RT_API int cuDeviceGetByPCIBusId(int *device, const char *text) {
+    return rt_call_device_by_pci("cuDeviceGetByPCIBusId", device, text);
+}
+
+/* A link has two ends, and there is one device. */
+RT_API int cuDeviceGetP2PAttribute(int *value, int attribute, int from, int to) {
+    (void)value, (void)attribute;
+    struct rt_context *c = rt_enter("cuDeviceGetP2PAttribute");
+    int e = rt_then(rt_check_device(c, from), rt_check_device(c, to));
+    return rt_leave(c, rt_then(e, rt_say(c, RT_ERROR_INVALID_DEVICE, "both ends are device %d", from)));
+}
+
+RT_API int cuDeviceGetProperties(struct rt_driver_prop *out, int device) {
+    struct rt_context *c = rt_enter("cuDeviceGetProperties");
+    struct rt_prop_12 p;
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, out));
+    rt_device_prop_12(&p, 0);
+    const struct rt_driver_prop prop = {
+        .max_threads = p.maxThreadsPerBlock,
+        .max_block = {p.maxThreadsDim[0], p.maxThreadsDim[1], p.maxThreadsDim[2]},
+        .max_grid = {p.maxGridSize[0], p.maxGridSize[1], p.maxGridSize[2]},
+        .shared = (int)p.sharedMemPerBlock,
+        .constant = (int)p.totalConstMem,
+        .warp = p.warpSize,
+        .pitch = (int)p.memPitch,
+        .registers = p.regsPerBlock,
+        .clock = p.clockRate,
+        .texture_alignment = (int)p.textureAlignment,
+    };
+    return rt_leave(c, rt_give(e, out, prop));
+}
+
 RT_API int cuDeviceComputeCapability(int *major, int *minor, int device) {
     int e = cuDeviceGetAttribute(major, 75, device);
     return e == RT_SUCCESS ? cuDeviceGetAttribute(minor, 76, device) : e;
@@ -115,6 +151,17 @@ RT_API int cuCtxCreate_v2(void **context, unsigned flags, int device) {
     return rt_leave(c, rt_context_push(c, d));
 }
 
+RT_ALIAS(cuCtxCreate, cuCtxCreate_v2);
+
+/* Parts of the SMs for a context of its own. */
+RT_API int cuCtxCreate_v3(void **context, const void *params, int num_params, unsigned flags, int device) {
+    if (params != NULL || num_params != 0) {
+        struct rt_context *c = rt_enter("cuCtxCreate");
+        return rt_leave(c, rt_say(c, RT_ERROR_NOT_SUPPORTED, "execution affinity is not supported by the emulator"));
+    }
+    return cuCtxCreate_v2(context, flags, device);
+}
+
 RT_API int cuCtxCreate_v4(void **context, const void *params, unsigned flags, int device) {
     if (params != NULL) {
         struct rt_context *c = rt_enter("cuCtxCreate");
@@ -141,6 +188,7 @@ RT_API int cuCtxDestroy_v2(void *context) {
     }
     return rt_leave(c, e);
 }
+RT_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
 
 RT_API int cuDevicePrimaryCtxRetain(void **context, int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxRetain");
@@ -163,6 +211,7 @@ RT_API int cuDevicePrimaryCtxRelease_v2(int device) {
         c->primary_refs--;
     return rt_leave(c, e);
 }
+RT_ALIAS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
 RT_API int cuDevicePrimaryCtxReset_v2(int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxReset");
@@ -171,6 +220,7 @@ RT_API int cuDevicePrimaryCtxReset_v2(int device) {
         rt_reset(c);
     return rt_leave(c, e);
 }
+RT_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
 
 RT_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxSetFlags");
@@ -181,6 +231,7 @@ RT_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
         d->flags = flags;
     return rt_leave(c, e);
 }
+RT_ALIAS(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
 
 RT_API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxGetState");
@@ -207,6 +258,7 @@ RT_API int cuCtxPushCurrent_v2(void *context) {
     int e = check_context(c, context);
     return rt_leave(c, rt_then(e, rt_context_push(c, context)));
 }
+RT_ALIAS(cuCtxPushCurrent, cuCtxPushCurrent_v2);
 
 /* A context must be current. */
 static int check_current(struct rt_context *c) {
@@ -224,6 +276,7 @@ RT_API int cuCtxPopCurrent_v2(void **context) {
         rt_context_pop();
     return rt_leave(c, e);
 }
+RT_ALIAS(cuCtxPopCurrent, cuCtxPopCurrent_v2);
 
 RT_API int cuCtxGetDevice(int *device) {
     struct rt_context *c = rt_enter("cuCtxGetDevice");
@@ -231,10 +284,34 @@ RT_API int cuCtxGetDevice(int *device) {
     return rt_leave(c, rt_give(e, device, 0));
 }
 
+/* A context that is given, or the current one for NULL. */
+static int check_given(struct rt_context *c, const void *context) {
+    return context != NULL ? check_context(c, context) : check_current(c);
+}
+
+RT_API int cuCtxGetDevice_v2(int *device, void *context) {
+    struct rt_context *c = rt_enter("cuCtxGetDevice");
+    int e = rt_then(check_given(c, context), rt_check_out(c, device));
+    return rt_leave(c, rt_give(e, device, 0));
+}
+
+RT_API int cuCtxGetId(void *context, unsigned long long *id) {
+    struct rt_context *c = rt_enter("cuCtxGetId");
+    int e = rt_then(check_given(c, context), rt_check_out(c, id));
+    const struct rt_driver_context *d = context != NULL ? context : rt_context_current();
+    return rt_leave(c, rt_give(e, id, d->id));
+}
+
 RT_API int cuCtxGetFlags(unsigned *flags) {
     struct rt_context *c = rt_enter("cuCtxGetFlags");
     int e = rt_then(check_current(c), rt_check_out(c, flags));
     return rt_leave(c, rt_give(e, flags, rt_context_current()->flags));
+}
+
+RT_API int cuCtxSetFlags(unsigned flags) {
+    struct rt_context *c = rt_enter("cuCtxSetFlags");
+    int e = rt_then(check_current(c), check_flags(c, flags));
+    return rt_leave(c, rt_give(e, &rt_context_current()->flags, flags));
 }
 
 RT_API int cuCtxGetApiVersion(void *context, unsigned *version) {
@@ -246,6 +323,12 @@ RT_API int cuCtxGetApiVersion(void *context, unsigned *version) {
 RT_API int cuCtxSynchronize(void) {
     struct rt_context *c = rt_enter("cuCtxSynchronize");
     int e = check_current(c);
+    return rt_leave(c, rt_then(e, rt_synchronize(c)));
+}
+
+RT_API int cuCtxSynchronize_v2(void *context) {
+    struct rt_context *c = rt_enter("cuCtxSynchronize");
+    int e = check_given(c, context);
     return rt_leave(c, rt_then(e, rt_synchronize(c)));
 }
 
@@ -267,6 +350,28 @@ RT_API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     e = rt_give(e, least, RT_LEAST_PRIORITY);
     return rt_leave(c, rt_give(e, greatest, RT_GREATEST_PRIORITY));
 }
+
+/* Preferences about caches and banks: hints, which are not kept. */
+static int preference(const char *call, int *out, int value) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_then(check_current(c), rt_check_out(c, out));
+    return rt_leave(c, rt_give(e, out, value));
+}
+
+static int prefer(const char *call, int value, int most) {
+    struct rt_context *c = rt_enter(call);
+    int e = check_current(c);
+    if (e == RT_SUCCESS && (value < 0 || value > most))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "a preference of %d: 0 to %d", value, most);
+    return rt_leave(c, e);
+}
+
+RT_API int cuCtxGetCacheConfig(int *config) { return preference("cuCtxGetCacheConfig", config, 0); }
+RT_API int cuCtxSetCacheConfig(int config) { return prefer("cuCtxSetCacheConfig", config, 3); }
+RT_API int cuCtxGetSharedMemConfig(int *config) {
+    return preference("cuCtxGetSharedMemConfig", config, 1);
+} /* 4 bytes */
+RT_API int cuCtxSetSharedMemConfig(int config) { return prefer("cuCtxSetSharedMemConfig", config, 2); }
 
 static int accept(const char *call) {
     struct rt_context *c = rt_enter(call);
@@ -301,4 +406,15 @@ RT_API int cuGetProcAddress(const char *name, void **out, int version, uint64_t 
 RT_API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *result) {
     (void)flags;
     return driver_entry("cuGetProcAddress", name, out, version, result);
+}
+
+/* The table by which a runtime that is linked into the program, or into a library of its own, reaches the driver. It is
+ * not documented, and the emulator has none. */
+RT_API int cuGetExportTable(const void **table, const void *id) {
+    (void)table, (void)id;
+    struct rt_context *c = rt_enter("cuGetExportTable");
+    return rt_leave(c,
+                    rt_say(c, RT_ERROR_NOT_SUPPORTED,
+                           "not supported by the emulator; a CUDA runtime that is linked statically asks for it: build "
+                           "the program with -cudart shared"));
 }

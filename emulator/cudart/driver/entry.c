@@ -9,6 +9,9 @@
 
 /* Addresses only: the functions are defined with their own types in the other files. */
 #define DRV(name, symbol, version) extern void symbol(void);
+#define STUB(name, symbol, version) extern void symbol(void);
+#define PER_THREAD(symbol)
+#define STUB_PER_THREAD(symbol)
 #include "cudart/driver/entries.def"
 
 static const struct {
@@ -17,6 +20,9 @@ static const struct {
     int version;
 } entries[] = {
 #define DRV(name, symbol, version) {#name, symbol, version},
+#define STUB(name, symbol, version) {#name, symbol, version},
+#define PER_THREAD(symbol)
+#define STUB_PER_THREAD(symbol)
 #include "cudart/driver/entries.def"
 };
 
@@ -42,11 +48,8 @@ int driver_entry(const char *call, const char *name, void **out, int version, in
     if (name == NULL || out == NULL)
         return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the result"));
     *out = find(name, version, &found);
-    if (*out == NULL)
-        e = rt_say(c, c->driver ? RT_ERROR_NOT_FOUND : RT_SUCCESS,
-                   found == RT_ENTRY_VERSION_TOO_OLD ? "%s is newer than the CUDA version asked for"
-                                                     : "%s is not supported by the emulator",
-                   name);
+    if (*out == NULL && c->driver)
+        e = RT_ERROR_NOT_FOUND;
     if (result != NULL)
         *result = found;
     return rt_leave(c, e);

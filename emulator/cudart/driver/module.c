@@ -2,47 +2,85 @@
  * CUkernel rt_function. */
 #include "cudart/core/calls.h"
 
-RT_API int cuModuleLoad(void **module, const char *path) { return rt_call_load_file("cuModuleLoad", module, path); }
-RT_API int cuModuleLoadData(void **module, const void *image) {
-    return rt_call_load_image("cuModuleLoadData", module, image);
-}
-RT_API int cuModuleLoadFatBinary(void **module, const void *image) {
-    return rt_call_load_image("cuModuleLoadFatBinary", module, image);
+#include <stdlib.h>
+#include <string.h>
+
+RT_API int cuModuleLoad(void **module, const char *path) {
+    return rt_call_load_file("cuModuleLoad", module, path, NULL);
 }
 
-/* JIT options tune or describe a compilation; there is none. Log buffers are emptied. */
+RT_API int cuModuleLoadData(void **module, const void *image) {
+    return rt_call_load_image("cuModuleLoadData", module, image, NULL);
+}
+
+RT_API int cuModuleLoadFatBinary(void **module, const void *image) {
+    return rt_call_load_image("cuModuleLoadFatBinary", module, image, NULL);
+}
+
 RT_API int cuModuleLoadDataEx(void **module, const void *image, unsigned num_options, int *options, void **values) {
-    for (unsigned i = 0; i + 1 < num_options && options != NULL && values != NULL; i++)
-        if ((options[i] == 3 || options[i] == 5) && options[i + 1] == options[i] + 1 && values[i] != NULL &&
-            (uintptr_t)values[i + 1] != 0) /* CU_JIT_INFO_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER and their sizes */
-            *(char *)values[i] = 0;
-    return rt_call_load_image("cuModuleLoadDataEx", module, image);
+    return rt_call_load_image("cuModuleLoadDataEx", module, image,
+                              &(struct rt_options){.num_jit = num_options, .jit = options, .jit_values = values});
 }
 
 RT_API int cuLibraryLoadData(void **library, const void *code, int *jit, void **jit_values, unsigned num_jit,
                              int *options, void **values, unsigned num_options) {
-    (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
-    return rt_call_load_image("cuLibraryLoadData", library, code);
+    (void)values; /* of the options that are known none has one */
+    return rt_call_load_image("cuLibraryLoadData", library, code,
+                              &(struct rt_options){num_jit, jit, jit_values, num_options, options, false});
 }
 
 RT_API int cuLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values, unsigned num_jit,
                                  int *options, void **values, unsigned num_options) {
-    (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
-    return rt_call_load_file("cuLibraryLoadFromFile", library, path);
+    (void)values;
+    return rt_call_load_file("cuLibraryLoadFromFile", library, path,
+                             &(struct rt_options){num_jit, jit, jit_values, num_options, options, true});
+}
+
+/* CU_MODULE_EAGER_LOADING or CU_MODULE_LAZY_LOADING, the default. Modules are loaded when they are first used anyway:
+ * no program can tell. */
+RT_API int cuModuleGetLoadingMode(int *mode) {
+    const char *text = getenv("CUDA_MODULE_LOADING");
+    return rt_call_answer("cuModuleGetLoadingMode", mode, text != NULL && strcmp(text, "EAGER") == 0 ? 1 : 2);
 }
 
 RT_API int cuModuleUnload(void *module) { return rt_call_unload("cuModuleUnload", module); }
-RT_ALIAS(cuLibraryUnload, cuModuleUnload);
+RT_API int cuLibraryUnload(void *library) { return rt_call_unload("cuLibraryUnload", library); }
 
 RT_API int cuModuleGetFunction(void **function, void *module, const char *name) {
     return rt_call_module_function("cuModuleGetFunction", function, module, name);
 }
-RT_ALIAS(cuLibraryGetKernel, cuModuleGetFunction);
+
+RT_API int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
+    return rt_call_module_function("cuLibraryGetKernel", kernel, library, name);
+}
 
 RT_API int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name) {
-    return rt_call_module_variable("cuModuleGetGlobal", address, bytes, module, name);
+    return rt_call_module_variable("cuModuleGetGlobal", address, bytes, module, name, false);
 }
-RT_ALIAS(cuLibraryGetGlobal, cuModuleGetGlobal_v2);
+
+RT_API int cuLibraryGetGlobal(uint64_t *address, size_t *bytes, void *library, const char *name) {
+    return rt_call_module_variable("cuLibraryGetGlobal", address, bytes, library, name, false);
+}
+
+RT_API int cuLibraryGetManaged(uint64_t *address, size_t *bytes, void *library, const char *name) {
+    return rt_call_module_variable("cuLibraryGetManaged", address, bytes, library, name, true);
+}
+
+RT_API int cuModuleGetFunctionCount(unsigned *count, void *module) {
+    return rt_call_kernel_count("cuModuleGetFunctionCount", count, module);
+}
+
+RT_API int cuLibraryGetKernelCount(unsigned *count, void *library) {
+    return rt_call_kernel_count("cuLibraryGetKernelCount", count, library);
+}
+
+RT_API int cuModuleEnumerateFunctions(void **functions, unsigned most, void *module) {
+    return rt_call_kernels("cuModuleEnumerateFunctions", functions, most, module);
+}
+
+RT_API int cuLibraryEnumerateKernels(void **kernels, unsigned most, void *library) {
+    return rt_call_kernels("cuLibraryEnumerateKernels", kernels, most, library);
+}
 
 RT_API int cuLibraryGetModule(void **module, void *library) {
     struct rt_context *c = rt_enter_module("cuLibraryGetModule", library);
@@ -53,49 +91,95 @@ RT_API int cuKernelGetFunction(void **function, void *kernel) {
     return rt_call_function("cuKernelGetFunction", function, kernel);
 }
 
-RT_API int cuFuncGetModule(void **module, void *function) {
+static int module_of(const char *call, void **module, void *function) {
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function("cuFuncGetModule", function, &f);
+    struct rt_context *c = rt_enter_function(call, function, &f);
     return rt_leave(c, rt_give(c->entered, module, f->module));
 }
 
-RT_API int cuFuncGetName(const char **name, void *function) {
+RT_API int cuFuncGetModule(void **module, void *function) { return module_of("cuFuncGetModule", module, function); }
+RT_API int cuKernelGetLibrary(void **library, void *kernel) { return module_of("cuKernelGetLibrary", library, kernel); }
+
+RT_API int cuFuncLoad(void *function) { return rt_call_function("cuFuncLoad", NULL, function); }
+
+/* The one call about a function that does not load it. */
+RT_API int cuFuncIsLoaded(int *state, void *function) {
+    struct rt_context *c = rt_enter_ready("cuFuncIsLoaded");
+    const struct rt_function *f = c->entered == RT_SUCCESS ? rt_function_find(c, function) : NULL;
+    int e = rt_then(c->entered, rt_check_out(c, state));
+    if (e == RT_SUCCESS && f == NULL)
+        e = rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no function of this process", function);
+    return rt_leave(c, rt_give(e, state, f->kernel != NULL));
+}
+
+RT_API int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *bytes) {
+    return rt_call_param_info("cuFuncGetParamInfo", function, index, offset, bytes);
+}
+
+RT_API int cuKernelGetParamInfo(void *kernel, size_t index, size_t *offset, size_t *bytes) {
+    return rt_call_param_info("cuKernelGetParamInfo", kernel, index, offset, bytes);
+}
+
+static int name_of(const char *call, const char **name, void *function) {
     if (name == NULL || function == NULL) {
-        struct rt_context *c = rt_enter("cuFuncGetName");
+        struct rt_context *c = rt_enter(call);
         int e = rt_check_init(c);
         return rt_leave(c, rt_then(e, rt_say(c, RT_ERROR_INVALID_VALUE, "no function, or no place for its name")));
     }
-    return rt_call_function_name("cuFuncGetName", name, function);
+    return rt_call_function_name(call, name, function);
 }
-RT_ALIAS(cuKernelGetName, cuFuncGetName);
 
-RT_API int cuFuncGetAttribute(int *value, int attribute, void *function) {
+RT_API int cuFuncGetName(const char **name, void *function) { return name_of("cuFuncGetName", name, function); }
+RT_API int cuKernelGetName(const char **name, void *kernel) { return name_of("cuKernelGetName", name, kernel); }
+
+static int get_attribute(const char *call, int *value, int attribute, void *function) {
     struct rt_function *f;
     if (function == NULL) { /* needs neither cuInit nor a context */
-        struct rt_context *c = rt_enter("cuFuncGetAttribute");
+        struct rt_context *c = rt_enter(call);
         return rt_leave(c, rt_say(c, RT_ERROR_INVALID_HANDLE, "the function is a null pointer"));
     }
-    struct rt_context *c = rt_enter_function("cuFuncGetAttribute", function, &f);
+    struct rt_context *c = rt_enter_function(call, function, &f);
     return rt_leave(c, rt_then(c->entered, rt_func_get_attribute(c, f, attribute, value)));
+}
+
+RT_API int cuFuncGetAttribute(int *value, int attribute, void *function) {
+    return get_attribute("cuFuncGetAttribute", value, attribute, function);
 }
 
 RT_API int cuFuncSetAttribute(void *function, int attribute, int value) {
     return rt_call_set_attribute("cuFuncSetAttribute", function, attribute, value);
 }
 
+/* A kernel's attributes are kept for each device: for the one that there is. */
+static int wrong_device(const char *call, int device) {
+    struct rt_context *c = rt_enter(call);
+    return rt_leave(c, rt_check_device(c, device));
+}
+
 RT_API int cuKernelGetAttribute(int *value, int attribute, void *kernel, int device) {
-    (void)device;
-    return cuFuncGetAttribute(value, attribute, kernel);
+    const char *call = "cuKernelGetAttribute";
+    return wrong_device(call, device) ?: get_attribute(call, value, attribute, kernel);
 }
 
 RT_API int cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
-    (void)device;
-    return cuFuncSetAttribute(kernel, attribute, value);
+    const char *call = "cuKernelSetAttribute";
+    return wrong_device(call, device) ?: rt_call_set_attribute(call, kernel, attribute, value);
 }
 
+/* Preferences about caches and banks: hints. */
 RT_API int cuFuncSetCacheConfig(void *function, int config) {
     (void)config;
     return rt_call_function("cuFuncSetCacheConfig", NULL, function);
+}
+
+RT_API int cuKernelSetCacheConfig(void *kernel, int config, int device) {
+    (void)config;
+    return wrong_device("cuKernelSetCacheConfig", device) ?: rt_call_function("cuKernelSetCacheConfig", NULL, kernel);
+}
+
+RT_API int cuFuncSetSharedMemConfig(void *function, int config) {
+    (void)config;
+    return rt_call_function("cuFuncSetSharedMemConfig", NULL, function);
 }
 
 RT_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -144,13 +144,11 @@ RT_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 RT_API int cudaDeviceGetPCIBusId(char *text, int len, int device) {
-    struct rt_context *c = rt_enter("cudaDeviceGetPCIBusId");
-    int e = rt_check_device(c, device);
-    if (e == RT_SUCCESS && (text == NULL || len < 13))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "13 characters are needed, %d given", len);
-    if (e == RT_SUCCESS)
-        snprintf(text, (size_t)len, "0000:00:00.0");
-    return rt_leave(c, e);
+    return rt_call_pci_bus_id("cudaDeviceGetPCIBusId", text, len, device);
+}
+
+RT_API int cudaDeviceGetByPCIBusId(int *device, const char *text) {
+    return rt_call_device_by_pci("cudaDeviceGetByPCIBusId", device, text);
 }
 
 RT_API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {

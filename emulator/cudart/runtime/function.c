@@ -130,14 +130,16 @@ RT_API int cudaGetKernel(void **out, const void *symbol) { return rt_call_functi
 
 RT_API int cudaLibraryLoadData(void **library, const void *code, int *jit, void **jit_values, unsigned num_jit,
                                int *options, void **values, unsigned num_options) {
-    (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
-    return rt_call_load_image("cudaLibraryLoadData", library, code);
+    (void)values; /* of the options that are known none has one */
+    return rt_call_load_image("cudaLibraryLoadData", library, code,
+                              &(struct rt_options){num_jit, jit, jit_values, num_options, options, false});
 }
 
 RT_API int cudaLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values, unsigned num_jit,
                                    int *options, void **values, unsigned num_options) {
-    (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
-    return rt_call_load_file("cudaLibraryLoadFromFile", library, path);
+    (void)values;
+    return rt_call_load_file("cudaLibraryLoadFromFile", library, path,
+                             &(struct rt_options){num_jit, jit, jit_values, num_options, options, true});
 }
 
 RT_API int cudaLibraryUnload(void *library) { return rt_call_unload("cudaLibraryUnload", library); }
@@ -148,8 +150,26 @@ RT_API int cudaLibraryGetKernel(void **kernel, void *library, const char *name) 
 
 RT_API int cudaLibraryGetGlobal(void **out, size_t *bytes, void *library, const char *name) {
     uint64_t address;
-    int e = rt_call_module_variable("cudaLibraryGetGlobal", &address, bytes, library, name);
+    int e = rt_call_module_variable("cudaLibraryGetGlobal", &address, bytes, library, name, false);
     return rt_give(e, out, (void *)(uintptr_t)address);
+}
+
+RT_API int cudaLibraryGetManaged(void **out, size_t *bytes, void *library, const char *name) {
+    uint64_t address;
+    int e = rt_call_module_variable("cudaLibraryGetManaged", &address, bytes, library, name, true);
+    return rt_give(e, out, (void *)(uintptr_t)address);
+}
+
+RT_API int cudaLibraryGetKernelCount(unsigned *count, void *library) {
+    return rt_call_kernel_count("cudaLibraryGetKernelCount", count, library);
+}
+
+RT_API int cudaLibraryEnumerateKernels(void **kernels, unsigned most, void *library) {
+    return rt_call_kernels("cudaLibraryEnumerateKernels", kernels, most, library);
+}
+
+RT_API int cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset, size_t *bytes) {
+    return rt_call_param_info("cudaFuncGetParamInfo", function, index, offset, bytes);
 }
 
 RT_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version, unsigned long long flags,

@@ -33,9 +33,14 @@ RT_API int cudaMallocManaged(void **out, size_t size, unsigned flags) {
 }
 
 RT_API int cudaMallocAsync(void **out, size_t size, void *stream) {
-    return rt_call_malloc("cudaMallocAsync", size, RT_MEMORY_DEVICE, stream, out);
+    return rt_call_malloc_async("cudaMallocAsync", size, NULL, true, stream, out);
 }
 RT_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync);
+
+RT_API int cudaMallocFromPoolAsync(void **out, size_t size, void *pool, void *stream) {
+    return rt_call_malloc_async("cudaMallocFromPoolAsync", size, pool, false, stream, out);
+}
+RT_ALIAS(cudaMallocFromPoolAsync_ptsz, cudaMallocFromPoolAsync);
 
 RT_API int cudaFreeAsync(void *p, void *stream) { return rt_call_free("cudaFreeAsync", p, false, stream); }
 RT_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync);
@@ -220,32 +225,21 @@ RT_API int cudaPointerGetAttributes(struct rt_pointer_attributes_13 *out, const 
     return rt12_cudaPointerGetAttributes(out ? &out->base : NULL, p);
 }
 
-/* Advice and prefetching move pages; here there is one copy of each. The range must be managed memory. */
-static int advise(const char *call, const void *p, size_t bytes) {
-    struct rt_context *c = rt_enter(call);
-    struct mem_block b;
-    int type, e = rt_ready(c);
-    if (e == RT_SUCCESS &&
-        (!rt_pointer(c, p, &type, &b) || type != RT_MEMORY_MANAGED || bytes > b.size - ((uintptr_t)p - b.addr)))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%zu bytes at %p are not managed memory", bytes, p);
-    return rt_leave(c, e);
-}
-
 RT_API int cudaMemAdvise(const void *p, size_t bytes, int advice, struct rt_mem_location location) {
     (void)advice, (void)location;
-    return advise("cudaMemAdvise", p, bytes);
+    return rt_call_advise("cudaMemAdvise", p, bytes);
 }
 RT_ALIAS(cudaMemAdvise_v2, cudaMemAdvise);
 
 int rt12_cudaMemAdvise(const void *p, size_t bytes, int advice, int device) {
     (void)advice, (void)device;
-    return advise("cudaMemAdvise", p, bytes);
+    return rt_call_advise("cudaMemAdvise", p, bytes);
 }
 
 RT_API int cudaMemPrefetchAsync(const void *p, size_t bytes, struct rt_mem_location location, unsigned flags,
                                 void *stream) {
     (void)location, (void)flags, (void)stream;
-    return advise("cudaMemPrefetchAsync", p, bytes);
+    return rt_call_advise("cudaMemPrefetchAsync", p, bytes);
 }
 RT_ALIAS(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync);
 RT_ALIAS(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync);
@@ -253,7 +247,7 @@ RT_ALIAS(cudaMemPrefetchAsync_v2_ptsz, cudaMemPrefetchAsync);
 
 int rt12_cudaMemPrefetchAsync(const void *p, size_t bytes, int device, void *stream) {
     (void)device, (void)stream;
-    return advise("cudaMemPrefetchAsync", p, bytes);
+    return rt_call_advise("cudaMemPrefetchAsync", p, bytes);
 }
 extern __typeof__(rt12_cudaMemPrefetchAsync) rt12_cudaMemPrefetchAsync_ptsz
     __attribute__((alias("rt12_cudaMemPrefetchAsync")));

@@ -56,34 +56,29 @@ RT_API int cudaStreamGetDevice(void *stream, int *device) {
 }
 RT_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice);
 
-/* Nothing can capture, since cudaStreamBeginCapture is refused. */
+/* Nothing can capture, because cudaStreamBeginCapture is refused. The calls for more about a capture write the status
+ * alone where there is none, and so are this one. */
 RT_API int cudaStreamIsCapturing(void *stream, int *status) {
     struct rt_context *c = rt_enter("cudaStreamIsCapturing");
     int e = rt_stream_check(c, stream, NULL);
     return rt_leave(c, rt_give(e, status, 0)); /* cudaStreamCaptureStatusNone */
 }
 RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing);
+RT_ALIAS(cudaStreamGetCaptureInfo, cudaStreamIsCapturing);
+RT_ALIAS(cudaStreamGetCaptureInfo_ptsz, cudaStreamIsCapturing);
+RT_ALIAS(cudaStreamGetCaptureInfo_v2, cudaStreamIsCapturing);
+RT_ALIAS(cudaStreamGetCaptureInfo_v2_ptsz, cudaStreamIsCapturing);
+RT_ALIAS(cudaStreamGetCaptureInfo_v3, cudaStreamIsCapturing);
+RT_ALIAS(cudaStreamGetCaptureInfo_v3_ptsz, cudaStreamIsCapturing);
 
 RT_API int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
     return rt_call_host_function("cudaLaunchHostFunc", stream, function, data);
 }
 RT_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc);
 
-struct callback {
-    void (*function)(void *stream, int status, void *data);
-    void *stream, *data;
-};
-
-static void run_callback(void *arg) {
-    const struct callback *b = arg;
-    if (b->function != NULL)
-        b->function(b->stream, RT_SUCCESS, b->data);
-}
-
-RT_API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
+RT_API int cudaStreamAddCallback(void *stream, rt_callback_fn *function, void *data, unsigned flags) {
     (void)flags;
-    return rt_call_host_function("cudaStreamAddCallback", stream, run_callback,
-                                 &(struct callback){function, stream, data});
+    return rt_call_callback("cudaStreamAddCallback", stream, function, data);
 }
 RT_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback);
 

@@ -1,5 +1,5 @@
 /* Runtime calls that the emulator does not support: each answers cudaErrorNotSupported and names itself once. */
-#include "cudart/core/context.h"
+#include "cudart/core/calls.h"
 
 enum {
 #define BOTH(name)
@@ -13,18 +13,9 @@ enum {
 };
 _Static_assert((int)STUB_COUNT <= (int)RT_MAX_STUBS, "raise RT_MAX_STUBS");
 
-/* Arguments are not looked at: a C caller passes them in registers or cleans its own stack. */
-static int refuse(int stub, const char *name) {
-    struct rt_context *c = rt_enter(name);
-    if (!c->stub_told[stub])
-        rt_say(c, 0, "not supported by the emulator");
-    c->stub_told[stub] = true;
-    return rt_leave(c, RT_ERROR_NOT_SUPPORTED);
-}
-
 #define REFUSE(name)                                                                                                   \
     RT_API int name(void);                                                                                             \
-    RT_API int name(void) { return refuse(STUB_##name, #name); }
+    RT_API int name(void) { return rt_call_unsupported(#name, STUB_##name); }
 
 #define BOTH(name)
 #define DIFFER(name)

@@ -75,12 +75,33 @@ static void test_layout(void) {
     CHECK_EQ(offsetof(struct rt_driver_copy_2d, width), offsetof(CUDA_MEMCPY2D, WidthInBytes));
     CHECK_EQ(sizeof(struct rt_channel_desc), sizeof(struct cudaChannelFormatDesc));
     CHECK_EQ(sizeof(struct rt_mem_location), sizeof(struct cudaMemLocation));
+    CHECK_EQ(sizeof(struct rt_pool_props), sizeof(struct cudaMemPoolProps));
+    CHECK_EQ(sizeof(struct rt_pool_props), sizeof(CUmemPoolProps));
+    CHECK_EQ(offsetof(struct rt_pool_props, most), offsetof(CUmemPoolProps, maxSize));
+    CHECK_EQ(sizeof(struct rt_pool_access), sizeof(struct cudaMemAccessDesc));
+    CHECK_EQ(sizeof(struct rt_pool_access), sizeof(CUmemAccessDesc));
+    CHECK_EQ(sizeof(struct rt_driver_prop), sizeof(CUdevprop));
+    CHECK_EQ(offsetof(struct rt_driver_prop, texture_alignment), offsetof(CUdevprop, textureAlign));
 }
 
 static void test_attributes(void) {
 #define ATTR(number, name, value) CHECK_EQ(number, cudaDevAttr##name);
+#define DRIVER(number, name, value) CHECK_EQ(number, CU_DEVICE_ATTRIBUTE_##name);
+#if CUDART_VERSION >= 13040
+#define LATER(number, name, value) DRIVER(number, name, value)
+#else
+#define LATER(number, name, value)
+#endif
 #if CUDART_VERSION >= 13000
 #include "cudart/core/attributes.def"
+#endif
+#if CUDART_VERSION >= 13040
+    CHECK_EQ(RT_FUNC_NODE_UPDATE, CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED);
+    CHECK_EQ(RT_FUNC_SHARED_MODE, CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE);
+    CHECK_EQ(RT_LAUNCH_PORTABLE_CLUSTER, CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE);
+    CHECK_EQ(RT_LAUNCH_SHARED_MODE, CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE);
+    CHECK_EQ(RT_CLUSTER_NON_PORTABLE, CU_LAUNCH_PORTABLE_CLUSTER_MODE_ALLOW_NON_PORTABLE);
+    CHECK_EQ(RT_SHARED_PREFER_OVERSIZED, CU_SHARED_MEMORY_MODE_PREFER_OVERSIZED_SHARED_MEMORY);
 #endif
     CHECK_EQ(RT_FUNC_MAX_DYNAMIC_SHARED, cudaFuncAttributeMaxDynamicSharedMemorySize);
     CHECK_EQ(RT_FUNC_NON_PORTABLE_CLUSTER, cudaFuncAttributeNonPortableClusterSizeAllowed);

@@ -1,0 +1,595 @@
+/* The driver API as front ends use it that hand over PTX: libraries and their kernels, the linker, logs of what cannot
+ * be loaded, attributes of functions and launches, pools, pointers, contexts, and the names of the one device. */
+#include "check.h"
+#include "cudart/core/abi.h"
+
+#include <unistd.h>
+
+static const char kernels[] = ".version 9.0\n.target sm_100f\n.address_size 64\n"
+                              ".visible .global .attribute(.managed) .align 4 .u32 shared_value = 7;\n"
+                              ".visible .global .align 4 .u32 own_value = 8;\n"
+                              /* *out = value */
+                              ".visible .entry put(.param .u64 out, .param .u8 pad, .param .u32 value)\n{\n"
+                              ".reg .b64 %p; .reg .b32 %v;\n"
+                              "ld.param.u64 %p, [out]; ld.param.u32 %v, [value]; st.global.u32 [%p], %v; ret;\n}\n"
+                              ".visible .func helper()\n{ ret; }\n"
+                              ".visible .entry none()\n{\n.shared .align 16 .b8 buffer[1024];\n.reg .b32 %a;\n"
+                              "mov.u32 %a, buffer; st.shared.u32 [%a], 1; ret;\n}\n";
+
+static const char broken[] = ".version 9.0\n.target sm_100f\n.address_size 64\n"
+                             ".visible .entry put()\n{\nret\n}\n";
+
+int cuInit(unsigned);
+int cuDevicePrimaryCtxRetain(void **, int);
+int cuCtxSetCurrent(void *);
+int cuCtxGetCurrent(void **);
+int cuCtxCreate_v2(void **, unsigned, int);
+int cuCtxCreate_v3(void **, const void *, int, unsigned, int);
+int cuCtxDestroy_v2(void *);
+int cuCtxGetId(void *, unsigned long long *);
+int cuCtxSetFlags(unsigned);
+int cuCtxGetFlags(unsigned *);
+int cuCtxGetDevice_v2(int *, void *);
+int cuCtxSynchronize_v2(void *);
+int cuCtxGetCacheConfig(int *);
+int cuCtxSetCacheConfig(int);
+int cuDeviceGetPCIBusId(char *, int, int);
+int cuDeviceGetByPCIBusId(int *, const char *);
+int cuDeviceGetProperties(struct rt_driver_prop *, int);
+int cuDeviceGetP2PAttribute(int *, int, int, int);
+int cuDeviceGetAttribute(int *, int, int);
+int cuModuleLoadData(void **, const void *);
+int cuModuleLoadDataEx(void **, const void *, unsigned, int *, void **);
+int cuModuleUnload(void *);
+int cuModuleGetFunction(void **, void *, const char *);
+int cuModuleGetFunctionCount(unsigned *, void *);
+int cuModuleEnumerateFunctions(void **, unsigned, void *);
+int cuModuleGetLoadingMode(int *);
+int cuFuncIsLoaded(int *, void *);
+int cuFuncLoad(void *);
+int cuFuncGetParamInfo(void *, size_t, size_t *, size_t *);
+int cuFuncGetAttribute(int *, int, void *);
+int cuFuncSetAttribute(void *, int, int);
+int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
+int cuLibraryLoadFromFile(void **, const char *, int *, void **, unsigned, int *, void **, unsigned);
+int cuLibraryUnload(void *);
+int cuLibraryGetKernel(void **, void *, const char *);
+int cuLibraryGetKernelCount(unsigned *, void *);
+int cuLibraryEnumerateKernels(void **, unsigned, void *);
+int cuLibraryGetModule(void **, void *);
+int cuLibraryGetGlobal(uint64_t *, size_t *, void *, const char *);
+int cuLibraryGetManaged(uint64_t *, size_t *, void *, const char *);
+int cuKernelGetFunction(void **, void *);
+int cuKernelGetLibrary(void **, void *);
+int cuKernelGetName(const char **, void *);
+int cuKernelGetParamInfo(void *, size_t, size_t *, size_t *);
+int cuKernelGetAttribute(int *, int, void *, int);
+int cuKernelSetAttribute(int, int, void *, int);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
+int cuLaunchKernelEx(const struct rt_driver_launch_config *, void *, void **, void **);
+int cuLinkCreate_v2(unsigned, int *, void **, void **);
+int cuLinkAddData_v2(void *, int, void *, size_t, const char *, unsigned, int *, void **);
+int cuLinkAddFile_v2(void *, int, const char *, unsigned, int *, void **);
+int cuLinkComplete(void *, void **, size_t *);
+int cuLinkDestroy(void *);
+int cuMemAlloc_v2(uint64_t *, size_t);
+int cuMemAllocAsync(uint64_t *, size_t, void *);
+int cuMemAllocFromPoolAsync(uint64_t *, size_t, void *, void *);
+int cuMemFree_v2(uint64_t);
+int cuMemFreeAsync(uint64_t, void *);
+int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+int cuMemcpyPeer(uint64_t, void *, uint64_t, void *, size_t);
+int cuMemsetD2D16_v2(uint64_t, size_t, unsigned short, size_t, size_t);
+int cuMemPoolCreate(void **, const struct rt_pool_props *);
+int cuMemPoolDestroy(void *);
+int cuMemPoolGetAttribute(void *, int, void *);
+int cuMemPoolSetAttribute(void *, int, const void *);
+int cuMemPoolSetAccess(void *, const struct rt_pool_access *, size_t);
+int cuMemPoolGetAccess(int *, void *, const struct rt_mem_location *);
+int cuDeviceGetDefaultMemPool(void **, int);
+int cuDeviceGetMemPool(void **, int);
+int cuDeviceSetMemPool(int, void *);
+int cuPointerGetAttribute(void *, int, uint64_t);
+int cuPointerGetAttributes(unsigned, const int *, void **, uint64_t);
+int cuStreamGetId(void *, unsigned long long *);
+int cuStreamGetDevice(void *, int *);
+int cuStreamGetCaptureInfo_v3(void *, int *, void *, void *, void *, void *, void *);
+int cuStreamAddCallback(void *, void (*)(void *, int, void *), void *, unsigned);
+int cudaLibraryGetKernelCount(unsigned *, void *);
+int cudaLibraryEnumerateKernels(void **, unsigned, void *);
+int cudaLibraryGetManaged(void **, size_t *, void *, const char *);
+int cudaMallocFromPoolAsync(void **, size_t, void *, void *);
+int cudaFree(void *);
+int cudaDeviceReset(void);
+
+static const int bad = RT_ERROR_INVALID_VALUE;
+
+/* The kernel put of `function` runs, and its value arrives. */
+static void check_put(void *function, uint32_t value) {
+    uint64_t d = 0;
+    uint32_t h = 0;
+    uint8_t pad = 1;
+    void *args[] = {&d, &pad, &value};
+    CHECK_EQ(cuMemAlloc_v2(&d, sizeof h), 0);
+    CHECK_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    CHECK_EQ(cuMemcpyDtoH_v2(&h, d, sizeof h), 0);
+    CHECK_EQ(h, value);
+    CHECK_EQ(cuMemFree_v2(d), 0);
+}
+
+/* --- libraries ---------------------------------------------------------------------------------------------------- */
+
+static void check_parameters(void *kernel) {
+    size_t offset = 99, bytes = 99;
+    CHECK_EQ(cuKernelGetParamInfo(kernel, 2, &offset, &bytes), 0);
+    CHECK_EQ(offset, 12);
+    CHECK_EQ(bytes, 4);
+    CHECK_EQ(cuKernelGetParamInfo(kernel, 1, &offset, NULL), 0);
+    CHECK_EQ(offset, 8);
+    CHECK_EQ(cuKernelGetParamInfo(kernel, 3, &offset, &bytes), bad);
+    CHECK_EQ(cuKernelGetParamInfo(kernel, SIZE_MAX, &offset, &bytes), bad);
+    CHECK_EQ(cuKernelGetParamInfo(kernel, 0, NULL, &bytes), bad);
+}
+
+static void check_kernel(void *library, void *kernel) {
+    void *same = NULL, *function = NULL, *module = NULL;
+    const char *name = NULL;
+    int value = -1;
+    CHECK_EQ(cuLibraryGetKernel(&same, library, "put"), 0);
+    CHECK(same == kernel);
+    CHECK_EQ(cuKernelGetName(&name, kernel), 0);
+    CHECK_STR(name, "put");
+    CHECK_EQ(cuKernelGetLibrary(&same, kernel), 0);
+    CHECK(same == library);
+    CHECK_EQ(cuKernelGetLibrary(&same, &value), RT_ERROR_INVALID_HANDLE);
+    CHECK_EQ(cuLibraryGetModule(&module, library), 0);
+    CHECK_EQ(cuModuleGetFunction(&function, module, "put"), 0);
+    check_put(function, 5);
+    CHECK_EQ(cuKernelGetFunction(&function, kernel), 0);
+    check_put(function, 6);
+    CHECK_EQ(cuKernelSetAttribute(RT_FUNC_MAX_DYNAMIC_SHARED, 65536, kernel, 0), 0);
+    CHECK_EQ(cuKernelGetAttribute(&value, RT_FUNC_MAX_DYNAMIC_SHARED, kernel, 0), 0);
+    CHECK_EQ(value, 65536);
+    CHECK_EQ(cuKernelSetAttribute(RT_FUNC_MAX_DYNAMIC_SHARED, 0, kernel, 1), RT_ERROR_INVALID_DEVICE);
+    CHECK_EQ(cuKernelGetAttribute(&value, RT_FUNC_MAX_DYNAMIC_SHARED, kernel, 1), RT_ERROR_INVALID_DEVICE);
+}
+
+static void check_variables(void *library) {
+    uint64_t address = 0;
+    size_t bytes = 0;
+    void *p = NULL;
+    CHECK_EQ(cuLibraryGetManaged(&address, &bytes, library, "shared_value"), 0);
+    CHECK_EQ(bytes, 4);
+    CHECK_EQ(*(uint32_t *)(uintptr_t)address, 7);
+    CHECK_EQ(cuLibraryGetManaged(NULL, &bytes, library, "own_value"), RT_ERROR_NOT_FOUND);
+    CHECK_EQ(cuLibraryGetManaged(&address, &bytes, library, "none"), bad); /* a kernel */
+    CHECK_EQ(cuLibraryGetManaged(NULL, NULL, library, "shared_value"), bad);
+    CHECK_EQ(cuLibraryGetGlobal(&address, &bytes, library, "own_value"), 0);
+    CHECK_EQ(cudaLibraryGetManaged(&p, NULL, library, "shared_value"), 0);
+    CHECK(p != NULL && *(uint32_t *)p == 7);
+}
+
+/* A library needs no context, and the functions of a module are loaded when they are first needed. */
+static void test_library(void *context) {
+    void *library = NULL, *list[3] = {NULL, NULL, NULL};
+    unsigned count = 0;
+    int loaded = -1, preserved = 1, tables = 0, unknown = 9;
+    CHECK_EQ(cuCtxSetCurrent(NULL), 0);
+    CHECK_EQ(cuLibraryLoadData(&library, kernels, NULL, NULL, 0, &preserved, NULL, 1), 0);
+    CHECK_EQ(cuLibraryGetKernelCount(&count, library), 0);
+    CHECK_EQ(count, 2);
+    CHECK_EQ(cuLibraryEnumerateKernels(list, 1, library), 0);
+    CHECK(list[0] != NULL && list[1] == NULL);
+    CHECK_EQ(cuLibraryEnumerateKernels(list, 3, library), 0);
+    CHECK(list[1] != NULL && list[1] != list[0] && list[2] == NULL);
+    CHECK_EQ(cuLibraryEnumerateKernels(NULL, 3, library), bad);
+    check_parameters(list[0]);
+    CHECK_EQ(cuLibraryGetModule(&list[2], list[0]), RT_ERROR_INVALID_HANDLE);
+    CHECK_EQ(cuCtxSetCurrent(context), 0);
+    CHECK_EQ(cuFuncIsLoaded(&loaded, list[1]), 0);
+    CHECK_EQ(loaded, 0);
+    CHECK_EQ(cuFuncLoad(list[1]), 0);
+    CHECK_EQ(cuFuncIsLoaded(&loaded, list[1]), 0);
+    CHECK_EQ(loaded, 1);
+    CHECK_EQ(cuFuncIsLoaded(&loaded, &loaded), RT_ERROR_INVALID_HANDLE);
+    check_kernel(library, list[0]);
+    check_variables(library);
+    CHECK_EQ(cudaLibraryGetKernelCount(&count, library), 0);
+    CHECK_EQ(cudaLibraryEnumerateKernels(list, 2, library), 0);
+    CHECK_EQ(cuLibraryUnload(library), 0);
+    CHECK_EQ(cuLibraryGetKernelCount(&count, library), RT_ERROR_INVALID_HANDLE);
+    CHECK_EQ(cuLibraryLoadData(&library, kernels, NULL, NULL, 0, &tables, NULL, 1), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(cuLibraryLoadData(&library, kernels, NULL, NULL, 0, &unknown, NULL, 1), bad);
+    CHECK_EQ(cuLibraryLoadData(&library, kernels, NULL, NULL, 0, NULL, NULL, 1), bad);
+    CHECK_EQ(cuLibraryLoadFromFile(&library, "/nowhere", NULL, NULL, 0, &preserved, NULL, 1), bad);
+    CHECK_EQ(cuLibraryLoadFromFile(&library, "/nowhere", NULL, NULL, 0, NULL, NULL, 0), RT_ERROR_FILE_NOT_FOUND);
+}
+
+static void test_module(void) {
+    void *module = NULL, *list[2] = {NULL, NULL};
+    unsigned count = 0;
+    size_t offset = 99;
+    int mode = -1;
+    CHECK_EQ(cuModuleLoadData(&module, kernels), 0);
+    CHECK_EQ(cuModuleGetFunctionCount(&count, module), 0);
+    CHECK_EQ(count, 2);
+    CHECK_EQ(cuModuleEnumerateFunctions(list, 2, module), 0);
+    check_put(list[0], 11);
+    CHECK_EQ(cuFuncGetParamInfo(list[0], 2, &offset, NULL), 0);
+    CHECK_EQ(offset, 12);
+    CHECK_EQ(cuModuleUnload(module), 0);
+    CHECK_EQ(cuModuleGetFunctionCount(&count, module), RT_ERROR_INVALID_HANDLE);
+    unsetenv("CUDA_MODULE_LOADING");
+    CHECK_EQ(cuModuleGetLoadingMode(&mode), 0);
+    CHECK_EQ(mode, 2);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    CHECK_EQ(cuModuleGetLoadingMode(&mode), 0);
+    CHECK_EQ(mode, 1);
+    CHECK_EQ(cuModuleGetLoadingMode(NULL), bad);
+}
+
+/* --- the linker and its options ----------------------------------------------------------------------------------- */
+
+enum { JIT_INFO = 3, JIT_INFO_SIZE, JIT_ERROR, JIT_ERROR_SIZE, JIT_LEVEL, JIT_TARGET = 9, JIT_SYMBOLS = 17 };
+enum { CUBIN = 0, PTX = 1, OBJECT = 3 };
+
+/* What is wrong with a text is in the log for errors, cut to its size, and how much of it was written. */
+static void test_logs(void) {
+    void *module = NULL;
+    char info[64] = "before", error[512] = "before", small[16] = "before";
+    int options[] = {JIT_LEVEL, JIT_INFO, JIT_INFO_SIZE, JIT_ERROR, JIT_ERROR_SIZE};
+    void *values[] = {(void *)4, info, (void *)sizeof info, error, (void *)sizeof error};
+    CHECK_EQ(cuModuleLoadDataEx(&module, broken, 5, options, values), RT_ERROR_INVALID_PTX);
+    CHECK_HAS(error, "expected ';' after the instruction");
+    CHECK_EQ((uintptr_t)values[4], strlen(error));
+    CHECK_STR(info, "");
+    CHECK(values[2] == NULL);
+    values[2] = (void *)sizeof info;
+    values[3] = small;
+    values[4] = (void *)sizeof small;
+    CHECK_EQ(cuModuleLoadDataEx(&module, broken, 5, options, values), RT_ERROR_INVALID_PTX);
+    CHECK_EQ(strlen(small), sizeof small - 1);
+    CHECK_EQ((uintptr_t)values[4], sizeof small - 1);
+    values[2] = (void *)sizeof info;
+    values[3] = NULL; /* a size without a buffer */
+    values[4] = (void *)sizeof small;
+    CHECK_EQ(cuModuleLoadDataEx(&module, broken, 5, options, values), RT_ERROR_INVALID_PTX);
+    CHECK_EQ(cuModuleLoadDataEx(&module, broken, 5, NULL, values), bad);
+    values[2] = (void *)sizeof info;
+    values[3] = error;
+    values[4] = (void *)sizeof error;
+    CHECK_EQ(cuModuleLoadDataEx(&module, kernels, 5, options, values), 0);
+    CHECK_STR(error, "");
+    CHECK(values[4] == NULL);
+    CHECK_EQ(cuModuleUnload(module), 0);
+}
+
+static int load_with(int option, uintptr_t number) {
+    void *module = NULL, *value = (void *)number;
+    int e = cuModuleLoadDataEx(&module, kernels, 1, &option, &value);
+    if (module != NULL)
+        cuModuleUnload(module);
+    return e;
+}
+
+static void test_options(void) {
+    CHECK_EQ(load_with(JIT_TARGET, 100), 0);
+    CHECK_EQ(load_with(JIT_TARGET, 0x10000 | 100), 0); /* 100a */
+    CHECK_EQ(load_with(JIT_TARGET, 90), RT_ERROR_NO_BINARY);
+    CHECK_EQ(load_with(JIT_SYMBOLS, 0), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(load_with(35, 1), 0);
+    CHECK_EQ(load_with(36, 1), bad);
+    CHECK_EQ(load_with(-1, 1), bad);
+}
+
+static void test_link(void) {
+    char text[sizeof kernels], error[512] = "before", path[] = "/tmp/sm100emu_link.XXXXXX";
+    int options[] = {JIT_ERROR, JIT_ERROR_SIZE};
+    void *values[] = {error, (void *)sizeof error}, *state = NULL, *linked = NULL, *module = NULL, *function = NULL;
+    size_t size = 0;
+    memcpy(text, kernels, sizeof text);
+    CHECK_EQ(cuLinkCreate_v2(2, options, values, &state), 0);
+    CHECK_STR(error, "");
+    CHECK_EQ(cuLinkComplete(state, &linked, &size), bad); /* nothing to link */
+    CHECK_EQ(cuLinkAddData_v2(state, PTX, (void *)broken, sizeof broken, "mine.ptx", 0, NULL, NULL),
+             RT_ERROR_INVALID_PTX);
+    CHECK_HAS(error, "mine.ptx:7:1: error: expected ';'");
+    CHECK_EQ((uintptr_t)values[1], strlen(error));
+    CHECK_EQ(cuLinkAddData_v2(state, OBJECT, text, sizeof text, NULL, 0, NULL, NULL), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(cuLinkAddData_v2(state, 6, text, sizeof text, NULL, 0, NULL, NULL), bad);
+    CHECK_EQ(cuLinkAddData_v2(state, CUBIN, (char *)"\177ELF\2\1\1", 8, NULL, 0, NULL, NULL), RT_ERROR_NO_BINARY);
+    CHECK_EQ(cuLinkAddData_v2(state, PTX, NULL, 8, NULL, 0, NULL, NULL), bad);
+    CHECK_EQ(cuLinkAddData_v2(state, PTX, text, sizeof text, NULL, 0, NULL, NULL), 0);
+    memset(text, 0, sizeof text); /* no reference is kept */
+    CHECK_EQ(cuLinkAddData_v2(state, PTX, (void *)kernels, sizeof kernels, NULL, 0, NULL, NULL),
+             RT_ERROR_NOT_SUPPORTED); /* a second input */
+    CHECK_EQ(cuLinkComplete(state, NULL, &size), bad);
+    CHECK_EQ(cuLinkComplete(state, &linked, &size), 0);
+    CHECK_EQ(size, sizeof kernels);
+    CHECK_EQ(cuModuleLoadData(&module, linked), 0);
+    CHECK_EQ(cuLinkDestroy(state), 0);
+    CHECK_EQ(cuModuleGetFunction(&function, module, "put"), 0);
+    check_put(function, 21);
+    CHECK_EQ(cuModuleUnload(module), 0);
+    CHECK_EQ(cuLinkDestroy(state), RT_ERROR_INVALID_HANDLE);
+    CHECK_EQ(cuLinkAddData_v2(state, PTX, text, sizeof text, NULL, 0, NULL, NULL), RT_ERROR_INVALID_HANDLE);
+
+    int file = mkstemp(path);
+    CHECK_EQ(write(file, kernels, sizeof kernels - 1), sizeof kernels - 1);
+    close(file);
+    CHECK_EQ(cuLinkCreate_v2(0, NULL, NULL, &state), 0);
+    CHECK_EQ(cuLinkAddFile_v2(state, PTX, "/nowhere", 0, NULL, NULL), RT_ERROR_FILE_NOT_FOUND);
+    CHECK_EQ(cuLinkAddFile_v2(state, PTX, path, 0, NULL, NULL), 0);
+    CHECK_EQ(cuLinkComplete(state, &linked, NULL), 0);
+    CHECK_EQ(cuLinkDestroy(state), 0);
+    unlink(path);
+}
+
+/* --- attributes --------------------------------------------------------------------------------------------------- */
+
+static int launch_with(void *function, unsigned grid, unsigned shared, int id, int value, unsigned cluster) {
+    struct rt_launch_attribute a[2] = {{.id = id}, {.id = RT_LAUNCH_CLUSTER_DIMENSION}};
+    a[0].value.number = value;
+    a[1].value.cluster = (struct rt_dim3){cluster, 1, 1};
+    struct rt_driver_launch_config config = {
+        .grid = {grid, 1, 1}, .block = {1, 1, 1}, .dynamic_shared = shared, .attrs = a, .num_attrs = cluster ? 2 : 1};
+    return cuLaunchKernelEx(&config, function, NULL, NULL);
+}
+
+/* 1 KB of static shared memory: 47 KB beside it without, 226 KB with the larger limit. */
+static void check_shared_mode(void *f) {
+    const int id = RT_LAUNCH_SHARED_MODE, small = 47 << 10, large = 226 << 10;
+    int value = -1;
+    CHECK_EQ(launch_with(f, 1, small, id, RT_SHARED_DEFAULT, 0), 0);
+    CHECK_EQ(launch_with(f, 1, small + 1, id, RT_SHARED_DEFAULT, 0), bad);
+    CHECK_EQ(launch_with(f, 1, large, id, RT_SHARED_NON_PORTABLE, 0), 0);
+    CHECK_EQ(launch_with(f, 1, large + 1, id, RT_SHARED_NON_PORTABLE, 0), bad);
+    CHECK_EQ(launch_with(f, 1, 0, id, RT_SHARED_ALLOW_OVERSIZED, 0), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(launch_with(f, 1, 0, id, RT_SHARED_MODES, 0), bad);
+    CHECK_EQ(launch_with(f, 1, 0, id, -1, 0), bad);
+    CHECK_EQ(cuFuncGetAttribute(&value, RT_FUNC_SHARED_MODE, f), 0);
+    CHECK_EQ(value, RT_SHARED_DEFAULT);
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_SHARED_MODE, RT_SHARED_NON_PORTABLE), 0);
+    CHECK_EQ(cuFuncGetAttribute(&value, RT_FUNC_SHARED_MODE, f), 0);
+    CHECK_EQ(value, RT_SHARED_NON_PORTABLE);
+    CHECK_EQ(launch_with(f, 1, large, id, RT_SHARED_DEFAULT, 0), 0);
+    CHECK_EQ(launch_with(f, 1, large, id, RT_SHARED_PORTABLE, 0), bad); /* the launch's own counts */
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_SHARED_MODE, RT_SHARED_PREFER_OVERSIZED), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_SHARED_MODE, RT_SHARED_MODES), bad);
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_SHARED_MODE, RT_SHARED_DEFAULT), 0);
+}
+
+static void check_cluster_mode(void *f) {
+    const int id = RT_LAUNCH_PORTABLE_CLUSTER, cluster = RT_ERROR_INVALID_CLUSTER_SIZE;
+    CHECK_EQ(launch_with(f, 8, 0, id, RT_CLUSTER_PORTABLE, 8), 0);
+    CHECK_EQ(launch_with(f, 16, 0, id, RT_CLUSTER_DEFAULT, 16), cluster);
+    CHECK_EQ(launch_with(f, 16, 0, id, RT_CLUSTER_PORTABLE, 16), cluster);
+    CHECK_EQ(launch_with(f, 16, 0, id, RT_CLUSTER_NON_PORTABLE, 16), 0);
+    CHECK_EQ(launch_with(f, 16, 0, id, RT_CLUSTER_MODES, 16), bad);
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_NON_PORTABLE_CLUSTER, 1), 0);
+    CHECK_EQ(launch_with(f, 16, 0, id, RT_CLUSTER_DEFAULT, 16), 0);
+    CHECK_EQ(launch_with(f, 16, 0, id, RT_CLUSTER_PORTABLE, 16), cluster);
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_NON_PORTABLE_CLUSTER, 0), 0);
+}
+
+static void test_attributes(void) {
+    void *module = NULL, *f = NULL;
+    int value = -1;
+    CHECK_EQ(cuModuleLoadData(&module, kernels), 0);
+    CHECK_EQ(cuModuleGetFunction(&f, module, "none"), 0);
+    check_shared_mode(f);
+    check_cluster_mode(f);
+    CHECK_EQ(cuFuncGetAttribute(&value, RT_FUNC_NODE_UPDATE, f), 0);
+    CHECK_EQ(value, 0);
+    CHECK_EQ(cuFuncSetAttribute(f, RT_FUNC_NODE_UPDATE, 1), bad);
+    CHECK_EQ(cuFuncGetAttribute(&value, RT_FUNC_COUNT, f), bad);
+    CHECK_EQ(launch_with(f, 1, 0, 15, 0, 0), bad);
+    CHECK_EQ(launch_with(f, 1, 0, 19, 0, 0), bad);
+    CHECK_EQ(cuModuleUnload(module), 0);
+    for (int i = 1; i <= 161; i++) /* the newest of 13.5 */
+        if (!CHECK_EQ(cuDeviceGetAttribute(&value, i, 0), 0))
+            fprintf(stderr, "    device attribute %d\n", i);
+    CHECK_EQ(cuDeviceGetAttribute(&value, 162, 0), bad);
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+enum { POOL_FOLLOW = 1, POOL_THRESHOLD = 4, POOL_RESERVED = 5, POOL_USED = 7, POOL_USED_MOST = 8 };
+
+static uint64_t pool_bytes(void *pool, int attribute) {
+    uint64_t value = UINT64_MAX;
+    CHECK_EQ(cuMemPoolGetAttribute(pool, attribute, &value), 0);
+    return value;
+}
+
+static void check_pool_attributes(void *pool) {
+    int follow = 0;
+    uint64_t number = 1 << 20;
+    CHECK_EQ(cuMemPoolSetAttribute(pool, POOL_THRESHOLD, &number), 0);
+    CHECK_EQ(pool_bytes(pool, POOL_THRESHOLD), 1 << 20);
+    CHECK_EQ(cuMemPoolSetAttribute(pool, POOL_FOLLOW, &follow), 0);
+    follow = 5;
+    CHECK_EQ(cuMemPoolGetAttribute(pool, POOL_FOLLOW, &follow), 0);
+    CHECK_EQ(follow, 0);
+    CHECK_EQ(cuMemPoolSetAttribute(pool, POOL_USED, &number), bad);
+    CHECK_EQ(cuMemPoolSetAttribute(pool, POOL_USED_MOST, &number), bad);
+    CHECK_EQ(cuMemPoolGetAttribute(pool, 0, &number), bad);
+    CHECK_EQ(cuMemPoolGetAttribute(pool, 9, &number), bad);
+    CHECK_EQ(cuMemPoolGetAttribute(pool, POOL_USED, NULL), bad);
+}
+
+static void check_pool_access(void *pool) {
+    struct rt_pool_access access = {{1, 0}, 3};
+    int flags = 0;
+    CHECK_EQ(cuMemPoolGetAccess(&flags, pool, &access.location), 0);
+    CHECK_EQ(flags, 3);
+    CHECK_EQ(cuMemPoolSetAccess(pool, &access, 1), 0);
+    access.flags = 0;
+    CHECK_EQ(cuMemPoolSetAccess(pool, &access, 1), bad);
+    access = (struct rt_pool_access){{1, 1}, 3};
+    CHECK_EQ(cuMemPoolSetAccess(pool, &access, 1), RT_ERROR_INVALID_DEVICE);
+    CHECK_EQ(cuMemPoolSetAccess(pool, NULL, 1), bad);
+    CHECK_EQ(cuMemPoolGetAccess(&flags, pool, NULL), bad);
+}
+
+static void test_pools(void) {
+    struct rt_pool_props props = {.type = 1, .location = {1, 0}, .most = 4096};
+    void *pool = NULL, *standard = NULL, *current = NULL;
+    uint64_t a = 0, b = 0;
+    CHECK_EQ(cuMemPoolCreate(&pool, &props), 0);
+    CHECK_EQ(cuMemAllocFromPoolAsync(&a, 3000, pool, NULL), 0);
+    CHECK_EQ(cuMemAllocFromPoolAsync(&b, 2000, pool, NULL), RT_ERROR_MEMORY_ALLOCATION);
+    CHECK_EQ(pool_bytes(pool, POOL_USED), 3000);
+    CHECK_EQ(cuPointerGetAttribute(&current, 17, a), 0);
+    CHECK(current == pool);
+    CHECK_EQ(cuMemFreeAsync(a, NULL), 0);
+    CHECK_EQ(pool_bytes(pool, POOL_USED), 0);
+    CHECK_EQ(pool_bytes(pool, POOL_RESERVED), 0);
+    CHECK_EQ(pool_bytes(pool, POOL_USED_MOST), 3000);
+    check_pool_attributes(pool);
+    check_pool_access(pool);
+    CHECK_EQ(cuDeviceGetDefaultMemPool(&standard, 0), 0);
+    CHECK_EQ(cuDeviceGetMemPool(&current, 0), 0);
+    CHECK(standard == current && standard != pool);
+    CHECK_EQ(cuMemPoolDestroy(standard), bad);
+    CHECK_EQ(cuDeviceSetMemPool(0, pool), 0);
+    CHECK_EQ(cuMemAllocAsync(&a, 500, NULL), 0);
+    CHECK_EQ(pool_bytes(pool, POOL_USED), 500);
+    CHECK_EQ(cuDeviceSetMemPool(0, &a), bad);
+    CHECK_EQ(cuMemPoolDestroy(pool), 0); /* what came from it stays */
+    CHECK_EQ(cuMemPoolDestroy(pool), bad);
+    CHECK_EQ(cuDeviceGetMemPool(&current, 0), 0);
+    CHECK(current == standard);
+    CHECK_EQ(cuMemFree_v2(a), 0);
+    CHECK_EQ(cudaMallocFromPoolAsync(&current, 64, standard, NULL), 0);
+    CHECK_EQ(cudaFree(current), 0);
+    CHECK_EQ(cudaMallocFromPoolAsync(&current, 64, pool, NULL), bad);
+    props.handle_types = 1;
+    CHECK_EQ(cuMemPoolCreate(&pool, &props), RT_ERROR_NOT_SUPPORTED);
+    props = (struct rt_pool_props){.type = 1, .location = {2, 0}};
+    CHECK_EQ(cuMemPoolCreate(&pool, &props), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(cuMemPoolCreate(&pool, NULL), bad);
+}
+
+static void test_pointers(void) {
+    uint64_t p = 0, start = 0, size = 0;
+    int ordinal = 9, on_stack = 0;
+    unsigned type = 9;
+    int attributes[] = {2, 9, 11, 12};
+    void *out[] = {&type, &ordinal, &start, &size};
+    CHECK_EQ(cuMemAlloc_v2(&p, 1000), 0);
+    CHECK_EQ(cuPointerGetAttributes(4, attributes, out, p + 10), 0);
+    CHECK(type == 2 && ordinal == 0 && start == p && size == 1000);
+    CHECK_EQ(cuPointerGetAttributes(4, attributes, out, (uintptr_t)&on_stack), 0);
+    CHECK(type == 0 && ordinal == -2 && start == 0 && size == 0);
+    attributes[3] = 5; /* P2P tokens */
+    CHECK_EQ(cuPointerGetAttributes(4, attributes, out, p), RT_ERROR_NOT_SUPPORTED);
+    attributes[3] = 22;
+    CHECK_EQ(cuPointerGetAttributes(4, attributes, out, p), bad);
+    CHECK_EQ(cuPointerGetAttributes(0, attributes, out, p), bad);
+    CHECK_EQ(cuPointerGetAttributes(1, NULL, out, p), bad);
+    CHECK_EQ(cuMemFree_v2(p), 0);
+}
+
+static void test_copies(void *context) {
+    uint64_t a = 0, b = 0;
+    uint16_t h[8] = {0};
+    CHECK_EQ(cuMemAlloc_v2(&a, sizeof h), 0);
+    CHECK_EQ(cuMemAlloc_v2(&b, sizeof h), 0);
+    CHECK_EQ(cuMemsetD2D16_v2(a, 8, 1, 4, 2), 0);
+    CHECK_EQ(cuMemsetD2D16_v2(a, 8, 2, 2, 2), 0);
+    CHECK_EQ(cuMemcpyPeer(b, context, a, context, sizeof h), 0);
+    CHECK_EQ(cuMemcpyDtoH_v2(h, b, sizeof h), 0);
+    CHECK(h[0] == 2 && h[1] == 2 && h[2] == 1 && h[3] == 1 && h[4] == 2 && h[7] == 1);
+    CHECK_EQ(cuMemcpyPeer(b, h, a, context, sizeof h), RT_ERROR_INVALID_CONTEXT);
+    CHECK_EQ(cuMemFree_v2(a), 0);
+    CHECK_EQ(cuMemFree_v2(b), 0);
+}
+
+/* --- the device, contexts, streams -------------------------------------------------------------------------------- */
+
+static void test_device(void) {
+    char name[16] = "";
+    int device = 9;
+    struct rt_driver_prop prop;
+    CHECK_EQ(cuDeviceGetPCIBusId(name, sizeof name, 0), 0);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, name), 0);
+    CHECK_EQ(device, 0);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, "0:0:0"), 0);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, "0:0.0"), 0);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, "0000:01:00.0"), RT_ERROR_INVALID_DEVICE);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, "0000:00:00.0 "), bad);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, ""), bad);
+    CHECK_EQ(cuDeviceGetByPCIBusId(&device, NULL), bad);
+    CHECK_EQ(cuDeviceGetPCIBusId(name, 12, 0), bad);
+    CHECK_EQ(cuDeviceGetProperties(&prop, 0), 0);
+    CHECK(prop.max_threads == 1024 && prop.max_block[2] == 64 && prop.warp == 32 && prop.texture_alignment == 512);
+    CHECK_EQ(cuDeviceGetP2PAttribute(&device, 1, 0, 0), RT_ERROR_INVALID_DEVICE);
+}
+
+static void test_contexts(void *primary) {
+    void *other = NULL, *current = NULL;
+    unsigned long long first = 0, second = 0, same = 0;
+    unsigned flags = 0;
+    int device = 9;
+    CHECK_EQ(cuCtxGetId(primary, &first), 0);
+    CHECK_EQ(cuCtxCreate_v3(&other, NULL, 0, 0, 0), 0);
+    CHECK_EQ(cuCtxGetId(NULL, &second), 0);
+    CHECK(first != second);
+    CHECK_EQ(cuCtxGetId(other, &same), 0);
+    CHECK_EQ(same, second);
+    CHECK_EQ(cuCtxSetFlags(4), 0);
+    CHECK_EQ(cuCtxGetFlags(&flags), 0);
+    CHECK_EQ(flags, 4);
+    CHECK_EQ(cuCtxSetFlags(3), bad);
+    CHECK_EQ(cuCtxGetDevice_v2(&device, primary), 0);
+    CHECK_EQ(device, 0);
+    CHECK_EQ(cuCtxSynchronize_v2(primary), 0);
+    CHECK_EQ(cuCtxSynchronize_v2(&flags), RT_ERROR_INVALID_CONTEXT);
+    CHECK_EQ(cuCtxSetCacheConfig(4), bad);
+    CHECK_EQ(cuCtxSetCacheConfig(1), 0);
+    CHECK_EQ(cuCtxDestroy_v2(other), 0);
+    CHECK_EQ(cuCtxCreate_v3(&other, &flags, 1, 0, 0), RT_ERROR_NOT_SUPPORTED);
+    CHECK_EQ(cuCtxGetCurrent(&current), 0);
+    CHECK(current == primary);
+}
+
+static void count_call(void *stream, int status, void *data) {
+    *(int *)data += stream == RT_STREAM_LEGACY && status == 0;
+}
+
+static void test_streams(void) {
+    unsigned long long id = 0, other = 0;
+    int device = 9, status = 9, calls = 0;
+    CHECK_EQ(cuStreamGetId(NULL, &id), 0);
+    CHECK_EQ(cuStreamGetId(RT_STREAM_PER_THREAD, &other), 0);
+    CHECK(id != other);
+    CHECK_EQ(cuStreamGetDevice(NULL, &device), 0);
+    CHECK_EQ(device, 0);
+    CHECK_EQ(cuStreamGetCaptureInfo_v3(NULL, &status, NULL, NULL, NULL, NULL, NULL), 0);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(cuStreamAddCallback(RT_STREAM_LEGACY, count_call, &calls, 0), 0);
+    CHECK_EQ(calls, 1);
+    CHECK_EQ(cuStreamGetId(&calls, &id), RT_ERROR_INVALID_HANDLE);
+}
+
+int main(void) {
+    void *context = NULL;
+    CHECK_EQ(cuInit(0), 0);
+    CHECK_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
+    test_library(context);
+    test_module();
+    test_logs();
+    test_options();
+    test_link();
+    test_attributes();
+    test_pools();
+    test_pointers();
+    test_copies(context);
+    test_device();
+    test_contexts(context);
+    test_streams();
+    CHECK_EQ(cudaDeviceReset(), 0); /* with a pool that is left */
+    return check_report();
+}
