@@ -4,7 +4,7 @@
 #   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
 #   build/ladder/N_name        a rung of the ladder to step 05, likewise; build/parts/name: a part of step 01
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
-#                              (libcudart.so.12, .13, libcuda.so.1)
+#                              (libcudart.so.12, .13, libcuda.so.1); ptxas, a stand-in for Triton
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
 #   build/sm100emu-rules       prints the diagnostics that it can give (make rules)
@@ -141,7 +141,7 @@ EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
 LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
 LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/elf%.o cudart/loader/fatbin.o \
-                explore/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
+                explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
                 view/say.o view/tiles.o),$(LIB_OBJ))
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
@@ -176,7 +176,7 @@ EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
 EMU_LIBS := -ldl -lm -lpthread
 
 # What a program runs by; the archive is for the tests, sm100emu-log for logs.
-RUNNER := $(EMU_NAMES) $(BUILD)/sm100emu
+RUNNER := $(EMU_NAMES) $(EMU)/ptxas $(BUILD)/sm100emu
 .PHONY: emulator
 emulator: $(RUNNER) $(EMU)/libsm100emu.a $(BUILD)/sm100emu-log ## the emulator and its launcher alone
 	$(said)
@@ -212,7 +212,7 @@ $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
 $(foreach r,base/% engines/% machine/% num/% simd/fused warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
 $(foreach r,$(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
-$(foreach r,cudart/core cudart/driver cudart/runtime deadlock explore report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
+$(foreach r,cudart/core cudart/driver cudart/runtime deadlock explore launcher report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
 # Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. And
 # isa/float.c has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so,
 # or from -O2 on; without that the program's own SSE code takes several times as long. clang clears them anyway, and knows
@@ -247,7 +247,8 @@ $(EMU_NAMES): $(EMU)/libsm100emu.so
 
 $(BUILD)/sm100emu: emulator/sm100emu.c $(LAUNCHER_OBJ) $(EMU)/objects $(EMU)/flags $(EMU)/told Makefile
 $(BUILD)/sm100emu-log: emulator/sm100emu-log.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
-$(BUILD)/sm100emu $(BUILD)/sm100emu-log:
+$(EMU)/ptxas: emulator/sm100emu-ptxas.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
+$(BUILD)/sm100emu $(BUILD)/sm100emu-log $(EMU)/ptxas:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(filter %.o %.a,$^) $(EMU_LIBS) -o $@
 
@@ -256,7 +257,7 @@ $(BUILD)/sm100emu-rules: emulator/sm100emu-rules.c $(EMU_OBJ) $(EMU)/flags Makef
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU_OBJ) $(EMU_LIBS) -o $@
 
--include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d $(BUILD)/sm100emu-log.d
+-include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d $(BUILD)/sm100emu-log.d $(EMU)/ptxas.d
 
 # ---------------------------------------------------------------- the emulator on its way to other machines
 $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1: $(BUILD)/%: emulator/% VERSION

@@ -1,16 +1,26 @@
-/* sm100emu - runs a CUDA program on the emulated B200.
+/* sm100emu - runs a CUDA program on the emulated B200, or a program that starts some.
  *
  *   sm100emu [OPTIONS] PROGRAM [ARGS...]
+ *   eval "$(sm100emu [OPTIONS] --env)"
  *
- * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
- * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
- * becomes the program: the exit status is the program's, but 3 in place of 0 where something was found in its kernels
- * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127
- * for one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
+ * Looks PROGRAM up as the shell does, reads its ELF headers, of a script those of its interpreter, and refuses what
+ * cannot work, by name and with the flag that mends it. Whether a program uses CUDA its file does not say: an
+ * interpreter loads it later, a test runner or a script starts others. So all that these need is in the environment:
+ * the emulator's folder first in LD_LIBRARY_PATH, the options, and what front ends want (launcher/frontends.def).
+ *
+ * The program runs as a child (launcher/parent.h says why). The exit status is the program's, but 3 in place of 0 where
+ * something was found in the kernels of any of its processes; launcher/summary.h says by which. Own failures: 2 for
+ * wrong use, 126 for a program that cannot run, 127 for one that is not there. With --explore the program runs many
+ * times (explore/explore.h). --env prints the environment for a shell instead; then there is no summary, and no exit
+ * code.
  */
 #include "cudart/core/options.h"
 #include "cudart/loader/elfcheck.h"
 #include "explore/explore.h"
+#include "launcher/frontends.h"
+#include "launcher/parent.h"
+#include "launcher/summary.h"
+#include "report/record.h"
 #include "report/report.h"
 
 #include <dlfcn.h>
@@ -23,6 +33,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The Makefile defines VERSION, and LIBRARIES: the folder where `make install` puts the libraries, as seen from this
@@ -33,6 +44,9 @@
 #define MAX_SEEDS 1000000000u
 #define MAX_JOBS 1024u
 
+/* Scripts whose interpreter is a script: as many as Linux follows. */
+#define MAX_SCRIPTS 5u
+
 enum { FAILED = 1, WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char help_text[] =
@@ -40,6 +54,7 @@ static const char help_text[] =
     "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a and the shared\n"
     "CUDA runtime, version 12 or 13:\n"
     "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
+    "or it is one that starts such programs or loads CUDA later: python, pytest, a script.\n"
     "\n"
     "  --schedule=default|eager|lazy|model|random:SEED|pct:SEED,DEPTH\n"
     "                  in which order warps and asynchronous operations run; the PTX memory model allows all of\n"
@@ -86,6 +101,8 @@ static const char help_text[] =
     "                  output or report of one differs from the default's, name the first, and end with 3\n"
     "  --jobs=N        processes of --explore at a time (default: one for each CPU)\n"
     "  --ignore=REGEX  --explore does not compare what this finds in lines of the output, such as times\n"
+    "  --env           print what a shell has to export to run programs without sm100emu before their names:\n"
+    "                  eval \"$(sm100emu --check=error --env)\"\n"
     "  --version       version of the emulator\n"
     "  --help          this text\n";
 
@@ -218,21 +235,38 @@ static void look_up(const char *name, char *path, size_t size) {
     }
 }
 
-static void check_program(const char *name, const char *path) {
-    struct elf_facts facts;
+/* Maps a file that is to be read; never empty. */
+static void *map_file(const char *name, const char *path, size_t *size) {
     struct stat st;
-    char why[512];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0)
         stop(CANNOT_RUN, "%s: cannot be read: %s", name, strerror(errno));
-    size_t size = st.st_size > 0 ? (size_t)st.st_size : 0;
-    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    *size = st.st_size > 0 ? (size_t)st.st_size : 0;
+    void *bytes = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (bytes == MAP_FAILED)
-        stop(CANNOT_RUN, "%s: %s", name, size ? strerror(errno) : "an empty file");
-    if (!elf_read(bytes, size, &facts, why, sizeof why) || !elf_judge(&facts, why, sizeof why))
-        stop(CANNOT_RUN, "%s: %s", name, why);
-    munmap(bytes, size);
+        stop(CANNOT_RUN, "%s: %s", name, *size ? strerror(errno) : "an empty file");
     close(fd);
+    return bytes;
+}
+
+/* Judges a program, or the interpreter that runs a script. True where its file says that it uses CUDA. */
+static bool check_program(const char *name, const char *path) {
+    char interpreter[ELF_INTERPRETER], why[512];
+    struct elf_facts facts;
+    size_t size;
+    for (unsigned depth = 0;; depth++) {
+        unsigned char *bytes = map_file(name, path, &size);
+        const bool script = elf_interpreter(bytes, size, interpreter);
+        if (script ? !*interpreter || depth == MAX_SCRIPTS
+                   : !elf_read(bytes, size, &facts, why, sizeof why) || !elf_judge(&facts, why, sizeof why))
+            stop(CANNOT_RUN, "%s: %s", name, script ? "is a script whose first line names no interpreter" : why);
+        munmap(bytes, size);
+        if (!script)
+            return facts.fatbin || facts.needs_cuda || facts.needs_cudart != 0;
+        if (!is_program(interpreter))
+            stop(CANNOT_RUN, "%s: is a script for %s, which is no executable file", name, interpreter);
+        name = path = interpreter;
+    }
 }
 
 /* The library lies in emulator/ beside this program (where it was built), or in LIBRARIES (where installed). */
@@ -254,9 +288,14 @@ static void find_library(char *folder, size_t size) {
     stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make puts it there", LIBRARY, self, self);
 }
 
+/* Once, where a launcher around this one has done it. */
 static void prepend_library_path(const char *folder) {
     const char *old = getenv("LD_LIBRARY_PATH");
-    size_t size = strlen(folder) + (old ? strlen(old) : 0) + 2;
+    const size_t len = strlen(folder), size = len + (old ? strlen(old) : 0) + 2;
+    if (old && strncmp(old, folder, len) == 0 && (old[len] == 0 || old[len] == ':')) {
+        set_environment("LD_LIBRARY_PATH", old);
+        return;
+    }
     char *all = malloc(size);
     if (all == NULL)
         stop(CANNOT_RUN, "no memory");
@@ -280,38 +319,114 @@ static void check_suppressions(const char *folder) {
         stop(WRONG_USE, "--suppress: %s", why);
 }
 
-int main(int argc, char **argv) {
-    char path[PATH_MAX], folder[PATH_MAX + 64];
+/* --- what the command line asks for ------------------------------------------------------------------------------- */
+
+/* "NAME=value" as a shell reads it: a quote in the value ends the text, stands for itself, and begins it again. */
+static void print_export(const char *variable) {
+    const char *value = strchr(variable, '=') + 1;
+    printf("export %.*s'", (int)(value - variable), variable);
+    for (const char *c = value; *c; c++)
+        if (*c == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*c);
+    puts("'");
+}
+
+/* What was set here, since setenv makes a string of its own: options, front ends' variables, the libraries' path. */
+static int print_environment(char *const *before) {
+    for (char **v = environ; *v != NULL; v++) {
+        char *const *b = before;
+        while (*b != NULL && *b != *v)
+            b++;
+        if (*b == NULL && strchr(*v, '=') != NULL)
+            print_export(*v);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        stop(FAILED, "stdout takes no more: %s", strerror(errno));
+    return 0;
+}
+
+/* The strings of the environment as they are now. */
+static char **keep_environment(void) {
+    size_t n = 0;
+    while (environ[n] != NULL)
+        n++;
+    char **kept = calloc(n + 1, sizeof *kept);
+    if (kept == NULL)
+        stop(CANNOT_RUN, "no memory");
+    memcpy(kept, environ, n * sizeof *kept);
+    return kept;
+}
+
+/* Runs the program, says what its processes found, and ends as it does. */
+static _Noreturn void run_program(const char *path, char **argv, bool uses_cuda) {
+    char name[PARENT_PATH];
+    const int record = parent_record(name);
+    pid_t program;
+    if (record < 0)
+        stop(CANNOT_RUN, "no memory for the record of the run: %s", strerror(errno));
+    set_environment(RECORD_VARIABLE, name);
+    int status = parent_run(path, argv, &program);
+    if (status < 0)
+        stop(CANNOT_RUN, "%s: %s", argv[0], strerror(errno));
+    const struct summary s = summary_of(record, program, stderr);
+    const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (well && s.processes == 0 && !uses_cuda)
+        fprintf(stderr, "sm100emu: note: no process of this run used CUDA\n");
+    if (well && s.findings != 0)
+        exit(REPORT_EXIT_FOUND);
+    parent_end(status);
+}
+
+/* Takes the options: the number of arguments before the program's name. */
+static int take_options(int argc, char **argv, struct explore *e, bool *print) {
     const char **options = calloc((size_t)argc + 1, sizeof *options);
-    struct explore explore = {.launched = REPORT_LAUNCHED, .launcher = argv[0], .options = options};
-    char self[24];
     int i = 1;
     if (options == NULL)
         stop(CANNOT_RUN, "no memory");
+    e->options = options;
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) {
             i++;
             break;
         }
-        if (take_explore_option(argv[i], &explore))
+        if (take_explore_option(argv[i], e))
             continue;
+        if (strcmp(argv[i], "--env") == 0) {
+            *print = true;
+            continue;
+        }
         take_option(argv[i]);
         *options++ = argv[i];
     }
-    check_explore(&explore);
-    if (i >= argc)
+    check_explore(e);
+    if (*print && (e->seeds != 0 || i < argc))
+        stop(WRONG_USE, "--env takes options and no program, and goes without --explore");
+    return i;
+}
+
+int main(int argc, char **argv) {
+    char path[PATH_MAX], folder[PATH_MAX + 64];
+    char **const before = keep_environment();
+    struct explore explore = {.launcher = argv[0]};
+    bool print = false, uses_cuda = true;
+    const int i = take_options(argc, argv, &explore, &print);
+    if (i >= argc && !print)
         stop(WRONG_USE, "no program given; --help says how");
-    look_up(argv[i], path, sizeof path);
-    check_program(argv[i], path);
+    if (!print) {
+        look_up(argv[i], path, sizeof path);
+        uses_cuda = check_program(argv[i], path);
+    }
     find_library(folder, sizeof folder);
     check_suppressions(folder);
     prepend_library_path(folder);
+    frontends_set(folder, set_environment);
+    if (print)
+        return print_environment(before);
     explore.path = path;
     explore.argv = &argv[i];
     if (explore.seeds != 0)
         return explore_run(&explore);
-    snprintf(self, sizeof self, "%ld", (long)getpid());
-    set_environment(REPORT_LAUNCHED, self);
-    execv(path, &argv[i]);
-    stop(CANNOT_RUN, "%s: %s", argv[i], strerror(errno));
+    run_program(path, &argv[i], uses_cuda);
 }

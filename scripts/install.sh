@@ -33,6 +33,7 @@ place "$library" libsm100emu.so install -m 755 "$build/emulator/libsm100emu.so"
 for link in libcudart.so.12 libcudart.so.13 libcuda.so.1; do
     place "$library" $link ln -s libsm100emu.so
 done
+place "$library" ptxas install -m 755 "$build/emulator/ptxas"
 place "$DESTDIR$mandir/man1" sm100emu.1 install -m 644 "$build/sm100emu.1"
 place "$DESTDIR$mandir/man1" sm100emu-log.1 install -m 644 "$build/sm100emu-log.1"
 place "$doc" LICENSE install -m 644 LICENSE

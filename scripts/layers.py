@@ -35,8 +35,9 @@ ROOMS = {
     "cudart/core": EXECUTOR + " simd check trace stats clock view cudart/loader cudart/core",
     "cudart/driver": "base engines cudart/core cudart/driver",
     "cudart/runtime": "base cudart/core cudart/driver/entry.h cudart/runtime",
-    "explore": "base machine/worker.h explore",
-    "the launcher": "base report cudart/loader cudart/core explore trace clock view",
+    "launcher": "base report launcher",
+    "explore": "base report machine/worker.h launcher explore",
+    "the launcher": "base report ptx cudart/loader cudart/core launcher explore trace clock view",
 }
 TOOLKIT = re.compile(r"cuda|cudart|driver_types|vector_types|crt/|nv")
 

@@ -56,6 +56,7 @@ def binaries(build, stage):
     for name in "sm100emu", "sm100emu-log":
         made["sm100emu/bin/" + name] = shutil.copy(os.path.join(build, name), stage)
     shutil.copy(os.path.join(build, "emulator", "libsm100emu.so"), stage)
+    made[LIB + "ptxas"] = shutil.copy(os.path.join(build, "emulator", "ptxas"), stage)
     for name in NAMES:  # with the runtime's version nodes, which a program asks this very file for
         made[LIB + name] = os.path.join(stage, name)
         run(*os.environ.get("CC", "cc").split(), "-shared", "-nostdlib", "-Wl,-soname," + name, "-Wl,--no-as-needed",

@@ -3,6 +3,10 @@
 
 #include "base/heap.h"
 #include "base/now.h"
+#include "launcher/parent.h"
+#include "launcher/summary.h"
+#include "report/record.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,15 +26,14 @@ static _Noreturn void give_up(const char *what) {
 
 /* In the new process: becomes the program. It has one thread, so that the exploration takes no more CPUs than jobs. */
 static _Noreturn void become(const struct explore *e, const char *schedule, double seconds, const int *out,
-                             pid_t parent) {
-    char number[32], self[24];
+                             const char *record, pid_t parent) {
+    char number[32];
     const int empty = open("/dev/null", O_RDONLY);
     snprintf(number, sizeof number, "%.3f", seconds);
-    snprintf(self, sizeof self, "%ld", (long)getpid());
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || empty < 0 || dup2(empty, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0 ||
-        setenv(e->launched, self, 1) != 0 || setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 ||
+        setenv(RECORD_VARIABLE, record, 1) != 0 || setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 ||
         setenv("SM100EMU_THREADS", "1", 0) != 0 || setenv("SM100EMU_TIMEOUT", number, 0) != 0 ||
         setenv("SM100EMU_TIME", "1", 1) != 0)
         _exit(126);
@@ -40,16 +43,20 @@ static _Noreturn void become(const struct explore *e, const char *schedule, doub
 
 void child_start(struct child *c, const struct explore *e, const char *schedule, double seconds) {
     const pid_t parent = getpid();
+    char record[PARENT_PATH];
     int to[2][2];
     if (pipe2(to[0], O_CLOEXEC | O_NONBLOCK) != 0 || pipe2(to[1], O_CLOEXEC | O_NONBLOCK) != 0)
         give_up("no pipe for a run");
+    c->record = parent_record(record);
+    if (c->record < 0)
+        give_up("no record for a run");
     for (unsigned i = 0; i < 2; i++) /* it is this process that never waits for one of them */
         fcntl(to[i][1], F_SETFL, 0);
     c->pid = fork();
     if (c->pid < 0)
         give_up("no process for a run");
     if (c->pid == 0)
-        become(e, schedule, seconds, (const int[]){to[0][1], to[1][1]}, parent);
+        become(e, schedule, seconds, (const int[]){to[0][1], to[1][1]}, record, parent);
     for (unsigned i = 0; i < 2; i++) {
         close(to[i][1]);
         c->pipe[i] = to[i][0];
@@ -102,6 +109,10 @@ static bool ended(struct child *c) {
         close_pipe(c, i);
     }
     kill(-c->pid, SIGKILL);
+    const bool found = summary_of(c->record, c->pid, NULL).findings != 0;
+    if (found && c->outcome.status == 0)
+        c->outcome.status = W_EXITCODE(REPORT_EXIT_FOUND, 0);
+    close(c->record);
     c->pid = 0;
     return true;
 }
@@ -130,6 +141,7 @@ void child_stop(struct child *c) {
         waitpid(c->pid, &c->outcome.status, 0);
         close_pipe(c, 0);
         close_pipe(c, 1);
+        close(c->record);
     }
     c->pid = 0;
     outcome_free(&c->outcome);

@@ -10,6 +10,7 @@
 struct child {
     pid_t pid;             /* 0: none */
     int pipe[2];           /* what it writes to standard output and standard error; -1: closed */
+    int record;            /* what its processes found (report/record.h) */
     uint64_t run;          /* its number: the caller's */
     uint64_t began, limit; /* by now_ns, nanoseconds */
     struct outcome outcome;

@@ -2,9 +2,9 @@
  *
  * The program runs as a process of its own for each schedule: twice under the default one, which says whether its
  * output can be compared at all, then under eager, lazy, random:1, pct:1,3, random:2, pct:2,3 and so on. Compared are
- * the exit code (3 in place of 0 where something was found, as without --explore) or signal, standard output, and the
- * reports, by id and places. The first schedule in that order that differs is told, with the command that shows it
- * again.
+ * the exit code (3 in place of 0 where something was found by any process of the run, as without --explore) or signal,
+ * standard output, and the reports, by id and places. The first schedule in that order that differs is told, with the
+ * command that shows it again.
  */
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
@@ -22,7 +22,6 @@ struct explore {
     const char *ignore;   /* extended regular expression of what is not compared in a line of output; NULL: all is */
     const char *path;     /* of the program */
     char **argv;          /*  and its arguments, the program's name first, NULL last */
-    const char *launched; /* environment variable by which the library knows that it decides on the exit code */
     const char *launcher; /* the words that a command to show a run again begins with, */
     const char *const *options; /*  NULL last, without those of the exploration */
 };

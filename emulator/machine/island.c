@@ -186,7 +186,7 @@ void island_tell(struct island *isl) {
     if (in_time)
         findings_take_counts(all, &isl->found);
     if (all->changed && all->changes != changes)
-        all->changed(all->changed_ctx);
+        all->changed(all->ctx);
     drop_said(isl);
 }
 

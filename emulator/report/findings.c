@@ -124,6 +124,8 @@ void findings_tell_more(struct findings *f, const struct diag_sink *sink, bool a
 void findings_end_launch(struct findings *f, const struct diag_sink *sink) {
     char text[160];
     findings_tell_more(f, sink, false, "");
+    if (f->launch_ended)
+        f->launch_ended(f->ctx);
     if (!f->cut)
         return;
     const int n =

@@ -37,6 +37,8 @@ struct finding {
     uint64_t told;                         /* of these, told of: by the report or by findings_tell_more */
     uint64_t launch;                       /* findings.launches when it was told */
     struct diag_thread last;               /* who met it last */
+    uint64_t recorded;                     /* of its count, what the record of the run knows (report/record.h) */
+    uint64_t recorded_by;                  /* process and test of the last line there; 0: there is none */
 };
 
 struct findings {
@@ -50,9 +52,10 @@ struct findings {
     uint64_t changes;  /* bumped with each change of the list that --check-json shows, but for counts */
     struct arena arena;
     const struct suppressions *suppressions; /* NULL: none */
-    /* Called when `changes` has grown, between the turns of the islands. May be NULL. */
+    /* Called when `changes` has grown, between the turns of the islands; and when a launch ends. May be NULL. */
     void (*changed)(void *ctx);
-    void *changed_ctx;
+    void (*launch_ended)(void *ctx);
+    void *ctx;
 };
 
 /* The entry of that key, or NULL. */

@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "report/diag.h"
+#include "report/record.h"
 #include "report/sarif.h"
 
 #include <stdio.h>
@@ -27,15 +28,44 @@ static void rewrite_json(struct report *r, const char *call) {
     r->json_lost = true;
 }
 
-/* The list has grown: whatever becomes of the process, the file has it. */
+/* --- the record of the run ---------------------------------------------------------------------------------------- */
+
+/* Which process and which test meets it; never 0. */
+static uint64_t here(void) {
+    char test[512];
+    uint64_t key = UINT64_C(0xCBF29CE484222325) ^ (uint64_t)getpid();
+    for (const char *c = record_test(test, sizeof test); *c; c++)
+        key = (key ^ (unsigned char)*c) * UINT64_C(0x100000001B3);
+    return key | 1;
+}
+
+/* A line for each finding that is new, or that another test has met again. */
+static void note(const struct report *r) {
+    static const char *const classes[] = {[DIAG_ERROR] = "error", [DIAG_WARNING] = "warning", [DIAG_STRICT] = "strict"};
+    const uint64_t by = r->record ? here() : 0;
+    char place[640];
+    for (struct finding *x = r->record ? r->findings->first : NULL; x != NULL; x = x->next) {
+        const bool again = x->count > x->recorded, told = x->state == FINDING_TOLD || x->state == FINDING_CUT;
+        x->recorded = x->count;
+        if (!told || x->recorded_by == by || (x->recorded_by != 0 && !again))
+            continue;
+        x->recorded_by = by;
+        record_found(r->record, classes[x->diag->class], x->diag->id, diag_own(x->diag->site, place, sizeof place));
+    }
+}
+
+static void on_launch_end(void *ctx) { note(ctx); }
+
+/* The list has grown: whatever becomes of the process, the file and the record have it. */
 static void on_change(void *ctx) {
     struct report *r = ctx;
     rewrite_json(r, *r->call);
+    note(r);
 }
 
 bool report_open(struct report *r, const char *const *call, const char *suppress, const char *json, char *why,
                  size_t why_size) {
-    const char *launched = getenv(REPORT_LAUNCHED);
+    const char *record = getenv(RECORD_VARIABLE);
     if (r->findings != NULL)
         return true;
     int n = snprintf(why, why_size, "--suppress: ");
@@ -44,15 +74,18 @@ bool report_open(struct report *r, const char *const *call, const char *suppress
     r->findings = xcalloc(1, sizeof *r->findings);
     r->findings->suppressions = &r->suppressions;
     r->findings->changed = on_change;
-    r->findings->changed_ctx = r;
-    r->launched = launched != NULL && strtol(launched, NULL, 10) == (long)getpid();
+    r->findings->launch_ended = on_launch_end;
+    r->findings->ctx = r;
     if (ok && json != NULL) {
         r->json = strcpy(xcalloc(1, strlen(json) + 1), json);
         n = snprintf(why, why_size, "--check-json: ");
         ok = write_json(r, why + n, why_size - (size_t)n);
     }
-    if (ok)
+    if (ok) {
+        r->record = record != NULL && *record != 0 ? xstrdup(record) : NULL;
+        record_use(r->record);
         return true;
+    }
     findings_free(r->findings);
     suppress_free(&r->suppressions);
     xfree(r->json);
@@ -127,10 +160,9 @@ static void end_strict(const struct report *r, int status) {
 
 void report_fork(struct report *r) {
     for (struct finding *x = first_of(r); x != NULL; x = x->next)
-        x->told = x->count;
+        x->told = x->recorded = x->count;
     if (r->findings != NULL)
         r->written = r->findings->met;
-    r->launched = false;
     r->ended = true;
 }
 
@@ -141,11 +173,11 @@ static bool was_used(const struct findings *f, const struct suppression *s) {
     return x != NULL;
 }
 
-bool report_end(struct report *r, int status) {
+void report_end(struct report *r, int status) {
     const struct diag_sink sink = diag_stderr();
     end_strict(r, status);
     if (r->findings == NULL || r->findings->launches == 0)
-        return false;
+        return;
     findings_tell_more(r->findings, &sink, true, " in later launches");
     for (const struct suppression *s = r->ended ? NULL : r->suppressions.first; s != NULL; s = s->next)
         if (!was_used(r->findings, s))
@@ -154,5 +186,4 @@ bool report_end(struct report *r, int status) {
     r->ended = true;
     if (r->written != r->findings->met)
         rewrite_json(r, "at exit");
-    return r->launched && findings_of_level(r->findings) != 0;
 }

@@ -1,5 +1,5 @@
 /* report/report.h - what a process says of its findings beside their reports: the file of --check-json, what is told
- * at its end, and its exit code.
+ * at its end, and its lines in the record of the run (report/record.h), of which the launcher makes the exit code.
  *
  * Strict findings, which --check=strict alone reports, are counted in one line when the process ends. They are shown in
  * full when a kernel or the program fails, so that a wrong result does not stay without its hint. A process that ends
@@ -15,9 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The variable by which a process knows that the launcher became it: the process's id. */
-#define REPORT_LAUNCHED "SM100EMU_LAUNCHED"
-/* Its exit code in place of 0, where something was found. */
+/* The launcher's exit code where the program's is 0 and something was found. */
 #define REPORT_EXIT_FOUND 3
 
 struct report {
@@ -27,7 +25,7 @@ struct report {
     char *json;              /* the file of --check-json, NULL: none; owned */
     bool json_lost;          /* that it cannot be written was said */
     uint64_t written;        /* findings->met, as the file has it */
-    bool launched;           /* sm100emu became this process: its exit code tells of findings */
+    char *record;            /* the path of the run's record, NULL: none; owned */
     bool ended;              /* what is told once at the end was */
 };
 
@@ -41,7 +39,7 @@ void report_strict(const struct report *r);
 void report_fork(struct report *r);
 /* The process ends with `status`: shows what the check level kept back, in full where that is not 0, else in one line;
  * tells what was met again since its report, and which suppressions fitted nothing; the file of --check-json has its
- * last counts. True when the launcher's exit code is to tell of findings. Does it again for what has come since. */
-bool report_end(struct report *r, int status);
+ * last counts. Does it again for what has come since. */
+void report_end(struct report *r, int status);
 
 #endif

@@ -88,7 +88,6 @@ run 0 --check=off "$emulator" --check=off "$@"
 run 1 "the program's own code" "$emulator" --check=error "$@"
 run 1 "the program's own code behind a fault" "$emulator" "$driver" tests/negative/trap.ptx trap
 run 1 'no kernel at all' "$emulator" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
-run 0 'a child of the program that was launched' env LD_LIBRARY_PATH="$libraries" SM100EMU_LAUNCHED=1 "$@"
 
 # ---- the file
 run 3 --check-json "$emulator" --check-json="$scratch/log.json" "$@"
@@ -121,9 +120,13 @@ env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTION
 pid=$!
 code=none tries=0
 until grep -qs bulk-store-overwritten log.json || [ $((tries += 1)) -gt 3000 ]; do sleep 0.2; done
-tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "SM100EMU_CHECK_JSON=$scratch/log.json" || failed 'the path of the file'
+program=$(cat "/proc/$pid/task/$pid/children")
+tr '\0' '\n' <"/proc/${program% }/environ" | grep -qxF "SM100EMU_CHECK_JSON=$scratch/log.json" || failed 'the path of the file'
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
+tries=0
+while kill -0 "${program% }" 2>/dev/null && [ $((tries += 1)) -le 300 ]; do sleep 0.1; done
+[ $tries -le 300 ] || failed 'the program goes on without its launcher'
 cd "$root" || exit 2
 json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten"'
 

@@ -23,6 +23,7 @@ whole='./bin/sm100emu
 ./lib/sm100emu/libcudart.so.12
 ./lib/sm100emu/libcudart.so.13
 ./lib/sm100emu/libsm100emu.so
+./lib/sm100emu/ptxas
 ./share/doc/sm100emu/LICENSE
 ./share/man/man1/sm100emu-log.1
 ./share/man/man1/sm100emu.1

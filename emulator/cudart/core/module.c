@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "cudart/loader/cubin.h"
+#include "cudart/loader/marked.h"
 
 #include <errno.h>
 #include <link.h>
@@ -214,7 +215,34 @@ static int from_text(struct rt_context *c, const char *text, size_t len, struct 
     return RT_SUCCESS;
 }
 
-/* A text in memory ends at its zero byte. */
+/* "softmax_kernel.sm_100a.ptx": the first kernel's name, which a front end's cache knows the text by, too. */
+static char *name_of_text(struct rt_context *c, const struct rt_module *m) {
+    static const char entry[] = ".entry";
+    const char *at = strstr(m->choice.text, entry);
+    char name[256];
+    at = at ? at + sizeof entry - 1 + strspn(at + sizeof entry - 1, " \t\r\n") : "";
+    snprintf(name, sizeof name, "%.*s.%s.ptx", (int)strcspn(at, " \t\r\n("), at, m->choice.target);
+    return rt_strdup(c, name);
+}
+
+/* PTX that the stand-in for ptxas hands on in a cubin's place, and the register counts of that cubin. */
+static int from_marked(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
+    struct marked of;
+    if (!marked_read(image, limit, &of))
+        return rt_say(c, RT_ERROR_INVALID_IMAGE, "the image is marked as PTX from sm100emu's ptxas, and is damaged");
+    int e = from_text(c, of.ptx, of.ptx_len, m);
+    if (e != RT_SUCCESS)
+        return e;
+    m->name = name_of_text(c, m);
+    m->code = of.code_len != 0 ? rt_calloc(c, of.code_len, 1) : NULL;
+    if (m->name == NULL || (of.code_len != 0 && m->code == NULL))
+        return RT_ERROR_MEMORY_ALLOCATION;
+    if (m->code != NULL)
+        memcpy(m->code, of.code, m->code_len = of.code_len);
+    return RT_SUCCESS;
+}
+
+/* `limit` bounds what may be read; a text in memory ends at its zero byte. */
 int rt_image_choose(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
     uint32_t magic = 0;
     memcpy(&magic, image, strnlen(image, limit < 4 ? limit : 4)); /* no byte of a magic number is zero */
@@ -224,6 +252,8 @@ int rt_image_choose(struct rt_context *c, const void *image, size_t limit, struc
         return rt_say(c, RT_ERROR_NO_BINARY,
                       "the image is machine code (a cubin), which the emulator does not run: give it PTX or "
                       "a fat binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
+    if (marked_is(image, limit))
+        return from_marked(c, image, limit, m);
     return from_text(c, image, strnlen(image, limit), m);
 }
 

@@ -83,8 +83,6 @@ static void read_needed(const char *name, struct elf_facts *facts) {
 static void read_symbol(const char *name, struct elf_facts *facts) {
     if (strcmp(name, "__cudaRegisterFatBinary") == 0)
         facts->imports_register = true;
-    if (strcmp(name, "dlopen") == 0)
-        facts->imports_dlopen = true;
 }
 
 /* Undefined symbols of .dynsym, found by its section header. */
@@ -127,14 +125,31 @@ static bool refuse(char *why, size_t why_size, const char *text) {
     return false;
 }
 
+/* Linux looks at 256 bytes: "#!", blanks, the interpreter up to a blank or the line's end; what follows is one
+ * argument. A name that the 256 bytes cut is none. */
+bool elf_interpreter(const void *bytes, size_t size, char name[ELF_INTERPRETER]) {
+    const char *text = bytes;
+    size_t at = 2, end, most = size < ELF_INTERPRETER ? size : ELF_INTERPRETER;
+    name[0] = 0;
+    if (size < 2 || memcmp(text, "#!", 2) != 0)
+        return false;
+    while (at < most && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    for (end = at; end < most && text[end] != ' ' && text[end] != '\t' && text[end] != '\n' && text[end] != 0;)
+        end++;
+    if (end == ELF_INTERPRETER)
+        return true;
+    memcpy(name, text + at, end - at);
+    name[end - at] = 0;
+    return true;
+}
+
 bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why, size_t why_size) {
     struct elf_file f = {.bytes = bytes, .size = size};
     Elf64_Phdr p;
     memset(facts, 0, sizeof *facts);
-    if (size >= 2 && memcmp(bytes, "#!", 2) == 0)
-        return refuse(why, why_size, "is a script: give the program that it starts");
     if (size < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-        return refuse(why, why_size, "is no ELF program");
+        return refuse(why, why_size, "is no ELF program, and no script with an interpreter in its first line (#!)");
     if (f.bytes[EI_CLASS] != ELFCLASS64 || f.bytes[EI_DATA] != ELFDATA2LSB)
         return refuse(why, why_size, "is no 64-bit little-endian program");
     if (!elf_get(&f, 0, &f.header, sizeof f.header))
@@ -169,9 +184,6 @@ bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
         return refuse(why, why_size,
                       "has a DT_RPATH, which the loader obeys before LD_LIBRARY_PATH, so it would not find "
                       "the emulator: link it with -Xlinker --enable-new-dtags (g++: -Wl,--enable-new-dtags)");
-    if (!facts->fatbin && !shared && !facts->needs_cuda && !facts->imports_dlopen)
-        return refuse(why, why_size,
-                      "carries no device code (no .nv_fatbin section) and uses no CUDA library: it is no CUDA program");
     if (facts->fatbin && !facts->ptx && !facts->relocatable && facts->fatbin_why[0] != 0)
         return refuse(why, why_size, facts->fatbin_why);
     return true;

@@ -2,7 +2,7 @@
  *
  * Contract. Works on plain bytes and keeps no state; every offset and count of the file is untrusted. Only the plainly
  * hopeless is refused, each with the line that mends it; what cannot be seen in the file (kernels in a library that is
- * opened later) is let through, and the shared library speaks when it comes to it.
+ * opened later, programs that it starts) is let through, and the shared library speaks when it comes to it.
  */
 #ifndef CUDART_LOADER_ELFCHECK_H
 #define CUDART_LOADER_ELFCHECK_H
@@ -17,13 +17,15 @@ struct elf_facts {
     bool needs_cuda;       /* links libcuda.so.1 */
     int needs_cudart;      /* links libcudart.so.N: N, or 0 */
     bool imports_register; /* __cudaRegisterFatBinary is an undefined symbol: some shared library brings the runtime */
-    bool imports_dlopen;
-    bool fatbin;          /* section .nv_fatbin or .nvFatBinSegment: kernels */
-    bool relocatable;     /* section __nv_relfatbin: built with -rdc=true */
-    bool ptx;             /* a container of .nv_fatbin holds PTX that the emulator can run */
-    char fatbin_why[320]; /* why not, where none does */
+    bool fatbin;           /* section .nv_fatbin or .nvFatBinSegment: kernels */
+    bool relocatable;      /* section __nv_relfatbin: built with -rdc=true */
+    bool ptx;              /* a container of .nv_fatbin holds PTX that the emulator can run */
+    char fatbin_why[320];  /* why not, where none does */
 };
 
+/* Is it a script? Then `name` holds the interpreter of its first line as Linux reads it, "" where that names none. */
+#define ELF_INTERPRETER 256
+bool elf_interpreter(const void *bytes, size_t size, char name[ELF_INTERPRETER]);
 /* Fills *facts from the file's bytes. Returns false with a sentence when this is no ELF program for this machine. */
 bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why, size_t why_size);
 /* Judges facts: true to go on, false with a sentence that names the build flag that mends it. */

@@ -1,8 +1,11 @@
-/* What a process says of its findings at its end, over several launches and devices, and in a child that it forks. Each
- * scene is a process of its own, whose stderr and exit code are looked at. */
+/* What a process says of its findings at its end, over several launches and devices, and in a child that it forks; and
+ * what its launcher reads in the record. Each scene is a process of its own, whose stderr and exit code are looked at. */
 #include "check.h"
 #include "cudart/core/abi.h"
 #include "cudart/loader/fatbin.h"
+#include "launcher/parent.h"
+#include "launcher/summary.h"
+#include "report/record.h"
 #include "report/report.h"
 #include "unit/cudart/containers.h"
 
@@ -26,7 +29,7 @@ int cudaLaunchKernel(const void *, struct rt_dim3, struct rt_dim3, void **, size
 int cudaMalloc(void **, size_t);
 int cudaDeviceReset(void);
 
-static char loud, quiet, out[8192];
+static char loud, quiet, out[8192], said[8192]; /* stderr, and the summary */
 
 static void register_program(void) {
     static struct container container;
@@ -91,16 +94,37 @@ static void has_handlers(void) {
     launch(&loud);
 }
 
-/* Runs a scene in a process that the launcher became: its exit code, with its stderr in `out`. */
+/* The child alone finds something. */
+static void child_alone(void) {
+    launch(&quiet);
+    if (child(one_more) != 0)
+        _exit(98);
+}
+static void killed(void) {
+    launch(&loud);
+    raise(SIGKILL);
+}
+static void in_tests(void) {
+    setenv(RECORD_TEST, "a.py::one (call)", 1);
+    launch(&loud);
+    launch(&loud);
+    setenv(RECORD_TEST, "a.py::two (call)", 1);
+    launch(&quiet);
+    setenv(RECORD_TEST, "a.py::three[x y] (call)", 1);
+    launch(&loud);
+}
+
+/* Runs a scene as the launcher does: its exit code, 3 in place of 0 where the record tells of findings, with its
+ * stderr in `out` and the summary in `said`. */
 static int run(void (*scene)(void)) {
     int fd[2], status = 0;
-    if (!CHECK(pipe(fd) == 0))
+    char record[PARENT_PATH];
+    const int of_run = parent_record(record);
+    if (!CHECK(pipe(fd) == 0 && of_run >= 0))
         return -1;
     const pid_t pid = fork();
     if (pid == 0) {
-        char self[24];
-        snprintf(self, sizeof self, "%ld", (long)getpid());
-        setenv(REPORT_LAUNCHED, self, 1);
+        setenv(RECORD_VARIABLE, record, 1);
         dup2(fd[1], STDERR_FILENO);
         close(fd[0]);
         close(fd[1]);
@@ -115,7 +139,12 @@ static int run(void (*scene)(void)) {
     out[len] = '\0';
     close(fd[0]);
     waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    memset(said, 0, sizeof said);
+    FILE *summary = fmemopen(said, sizeof said - 1, "w");
+    const bool found = summary_of(of_run, pid, summary).findings != 0;
+    fclose(summary);
+    close(of_run);
+    return !WIFEXITED(status) ? -1 : WEXITSTATUS(status) == 0 && found ? REPORT_EXIT_FOUND : WEXITSTATUS(status);
 }
 
 static unsigned times(const char *what) {
@@ -131,17 +160,29 @@ int main(void) {
     CHECK_HAS(out, "note: 2 more of [bulk-store-overwritten] at ");
     CHECK_HAS(out, " in later launches, last by CTA (0,0,0) warp 0");
     CHECK_EQ(times("more of [bulk-store-overwritten]"), 1);
+    CHECK_STR(said, ""); /* all of it is in the reports */
 
     CHECK_EQ(run(no_finding), 0);
     CHECK_STR(out, "");
     CHECK_EQ(run(own_code), 5);
-    CHECK_EQ(run(leaves_at_once), 0);
+    CHECK_EQ(run(leaves_at_once), REPORT_EXIT_FOUND);
     CHECK_EQ(times("[bulk-store-overwritten]\n"), 1);
 
     CHECK_EQ(run(forks), REPORT_EXIT_FOUND);
     CHECK_EQ(times("[bulk-store-overwritten]\n"), 1);
     CHECK_EQ(times("note: 1 more of [bulk-store-overwritten]"), 2); /* the second child's own, and the parent's */
     CHECK_EQ(times("more of [bulk-store-overwritten]"), 2);
+
+    CHECK_EQ(run(child_alone), REPORT_EXIT_FOUND);
+    CHECK_HAS(said, "1 finding in a run of 2 processes with a device:\n  warning: ");
+    CHECK_HAS(said, " [bulk-store-overwritten]: ");
+    CHECK_HAS(said, " (process ");
+    CHECK_EQ(run(killed), -1);
+    CHECK_EQ(times("[bulk-store-overwritten]\n"), 1);
+
+    CHECK_EQ(run(in_tests), REPORT_EXIT_FOUND);
+    CHECK_HAS(said, "1 finding in a run of 1 process with a device:\n  warning: ");
+    CHECK_HAS(said, " [bulk-store-overwritten]: a.py::one, a.py::three[x y]\n");
 
     CHECK_EQ(run(has_handlers), REPORT_EXIT_FOUND);
     CHECK_EQ(times("the last handler\n"), 1);

@@ -1,0 +1,29 @@
+/* launcher/parent.h - the program as a child of the launcher, which waits for it.
+ *
+ * The launcher stays, since what is asked of it comes at the end: one summary, and an exit code, of all the processes
+ * that the program starts. No process among them could give it: a shell or a test runner never loads CUDA, and many end
+ * by _exit. What users rely on is as if the launcher had become the program:
+ *
+ *   - standard input, the terminal and the process group are shared, so the terminal's signals reach the program;
+ *   - a signal that a process sends to the launcher goes on to the program;
+ *   - a program that is stopped stops the launcher, which its shell waits for, and goes on with it;
+ *   - the launcher ends as the program does, by the same signal, without a core of its own;
+ *   - a launcher that is killed takes the program along (not the program's children, as before).
+ *
+ * Signals are blocked and taken one after the other with sigwaitinfo: there is no handler, and no moment in which one
+ * is lost.
+ */
+#ifndef LAUNCHER_PARENT_H
+#define LAUNCHER_PARENT_H
+
+#include <sys/types.h>
+
+/* A file in memory for the record of a run (report/record.h), and its path for the processes of the run. */
+#define PARENT_PATH 64
+int parent_record(char path[PARENT_PATH]);
+/* Runs the program at `path`: its status as of waitpid and its id, or -1 and errno where it cannot be started. */
+int parent_run(const char *path, char **argv, pid_t *program);
+/* Ends this process with `status`, as of waitpid. */
+_Noreturn void parent_end(int status);
+
+#endif

@@ -1,0 +1,40 @@
+/* report/record.h - the record of a run: what each process of it found, in one file.
+ *
+ * A program starts others: a test runner its workers, a script an interpreter. All of them inherit RECORD_VARIABLE, the
+ * path of a file that the launcher made, and append lines to it; the launcher reads it when the program has ended. A
+ * path, not a descriptor: Python closes what a child need not have. It is opened for each line, since a program may
+ * close descriptors that it does not know, and open others by their numbers. A line is one write(2), which O_APPEND
+ * makes whole, so that of a process that is killed all stands there that it had found.
+ *
+ *   use \t PID \t COMMAND                                               it has a device
+ *   found \t PID \t COMMAND \t TEST \t CLASS \t ID \t PLACE             one finding; TEST may be empty
+ *
+ * Fields hold no tab, no newline and no other control character. The reader trusts nothing of it.
+ */
+#ifndef REPORT_RECORD_H
+#define REPORT_RECORD_H
+
+#include <stddef.h>
+
+/* The variable that holds the path. */
+#define RECORD_VARIABLE "SM100EMU_RECORD"
+/* The file's name where it is one in memory, /proc/PID/fd/N: the launcher may have ended, and its number may be that of
+ * another process now. */
+#define RECORD_NAME "sm100emu-record"
+/* By which pytest names the test that runs, "file.py::test (call)": it changes while the process runs. */
+#define RECORD_TEST "PYTEST_CURRENT_TEST"
+
+#define RECORD_USE "use"
+#define RECORD_FOUND "found"
+#define RECORD_FIELDS 7u
+#define RECORD_LINE 2048u /* bytes of a line at most; what is longer is cut */
+
+/* The process's name for people, its command line as far as it fits. Returns buf. */
+const char *record_command(char *buf, size_t size);
+/* The test that runs, without pytest's "(call)"; "" where none is known. Returns buf. */
+const char *record_test(char *buf, size_t size);
+/* Appends a line; `path` NULL: nothing. */
+void record_use(const char *path);
+void record_found(const char *path, const char *class, const char *id, const char *place);
+
+#endif
