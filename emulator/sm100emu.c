@@ -3,8 +3,9 @@
  *   sm100emu [OPTIONS] PROGRAM [ARGS...]
  *
  * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
- * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
- * becomes the program: the exit status is the program's, but 3 in place of 0 where something was found in its kernels
+ * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, the redirection of static runtimes into
+ * LD_PRELOAD, its options into the environment, and becomes the program: the exit status is the program's, but 3 in
+ * place of 0 where something was found in its kernels
  * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127
  * for one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
  */
@@ -28,6 +29,7 @@
 /* The Makefile defines VERSION, and LIBRARIES: the folder where `make install` puts the libraries, as seen from this
  * program's. */
 #define LIBRARY "libsm100emu.so"
+#define STATIC_LIBRARY "libsm100emu-static.so"
 
 /* Of --explore: as many as anyone has time for, and processes that a host can have. */
 #define MAX_SEEDS 1000000000u
@@ -37,9 +39,9 @@ enum { FAILED = 1, WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char help_text[] =
     "usage: sm100emu [OPTIONS] PROGRAM [ARGS...]\n"
-    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a and the shared\n"
-    "CUDA runtime, version 12 or 13:\n"
-    "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
+    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a:\n"
+    "  nvcc -arch=sm_100a -lineinfo prog.cu -o prog && sm100emu ./prog\n"
+    "The CUDA runtime, version 12 or 13, may be the static one, which is nvcc's default, or the shared one.\n"
     "\n"
     "  --schedule=default|eager|lazy|model|random:SEED|pct:SEED,DEPTH\n"
     "                  in which order warps and asynchronous operations run; the PTX memory model allows all of\n"
@@ -252,6 +254,19 @@ static void find_library(char *folder, size_t size) {
     stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make puts it there", LIBRARY, self, self);
 }
 
+/* The redirection of static runtimes (sm100emu-static.c), for the program and its children. Behind what is there: a
+ * sanitizer's runtime must be the first. LD_PRELOAD ends a name at a space or a colon; without the folder, the loader
+ * finds it in LD_LIBRARY_PATH. */
+static void append_preload(const char *folder) {
+    const char *old = getenv("LD_PRELOAD");
+    char all[4 * PATH_MAX];
+    const bool bare = strpbrk(folder, " :") != NULL;
+    if (snprintf(all, sizeof all, "%s%s%s%s%s", old ? old : "", old && *old ? ":" : "", bare ? "" : folder,
+                 bare ? "" : "/", STATIC_LIBRARY) >= (int)sizeof all)
+        stop(CANNOT_RUN, "LD_PRELOAD is too long");
+    set_environment("LD_PRELOAD", all);
+}
+
 static void prepend_library_path(const char *folder) {
     const char *old = getenv("LD_LIBRARY_PATH");
     size_t size = strlen(folder) + (old ? strlen(old) : 0) + 2;
@@ -304,6 +319,7 @@ int main(int argc, char **argv) {
     find_library(folder, sizeof folder);
     check_suppressions(folder);
     prepend_library_path(folder);
+    append_preload(folder);
     explore.path = path;
     explore.argv = &argv[i];
     if (explore.seeds != 0)
