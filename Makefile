@@ -141,7 +141,7 @@ EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
 LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
 LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/elf%.o cudart/loader/fatbin.o \
-                explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
+                cudart/loader/static.o                 explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
                 view/say.o view/tiles.o),$(LIB_OBJ))
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
@@ -176,7 +176,8 @@ EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
 EMU_LIBS := -ldl -lm -lpthread
 
 # What a program runs by; the archive is for the tests, sm100emu-log for logs.
-RUNNER := $(EMU_NAMES) $(EMU)/ptxas $(BUILD)/sm100emu
+STATIC := $(EMU)/libsm100emu-static.so
+RUNNER := $(EMU_NAMES) $(STATIC) $(EMU)/ptxas $(BUILD)/sm100emu
 .PHONY: emulator
 emulator: $(RUNNER) $(EMU)/libsm100emu.a $(BUILD)/sm100emu-log ## the emulator and its launcher alone
 	$(said)
@@ -241,6 +242,13 @@ $(EMU)/libsm100emu.so: $(LIB_OBJ) $(EMU)/objects $(EXPORTS)
 	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic -Wl,-z,nodelete \
 	    -Wl,--version-script=$(EXPORTS) \
 	    -o $@ $(LIB_OBJ) $(EMU_LIBS)
+
+# initfirst: its constructor comes before those of the program's libraries, and of a sanitizer's runtime, so it has none.
+STATIC_SRC := emulator/sm100emu-static.c $(addprefix emulator/cudart/loader/,static.c elf.c)
+$(STATIC): $(STATIC_SRC) $(STATIC_SRC:emulator/cudart/%.c=emulator/cudart/%.h) $(EMU)/flags Makefile
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(EMU_CFLAGS)) -shared $(LDFLAGS) -Wl,-soname,$(@F) -Wl,-z,initfirst -Wl,-z,nodelete \
+	    -o $@ $(STATIC_SRC) -ldl
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so
 	@ln -sf libsm100emu.so $@ && touch -h $@

@@ -6,7 +6,8 @@
  * Looks PROGRAM up as the shell does, reads its ELF headers, of a script those of its interpreter, and refuses what
  * cannot work, by name and with the flag that mends it. Whether a program uses CUDA its file does not say: an
  * interpreter loads it later, a test runner or a script starts others. So all that these need is in the environment:
- * the emulator's folder first in LD_LIBRARY_PATH, the options, and what front ends want (launcher/frontends.def).
+ * the emulator's folder first in LD_LIBRARY_PATH, the redirection of static runtimes in LD_PRELOAD, the options, and
+ * what front ends want (launcher/frontends.def).
  *
  * The program runs as a child (launcher/parent.h says why). The exit status is the program's, but 3 in place of 0 where
  * something was found in the kernels of any of its processes; launcher/summary.h says by which. Own failures: 2 for
@@ -39,6 +40,7 @@
 /* The Makefile defines VERSION, and LIBRARIES: the folder where `make install` puts the libraries, as seen from this
  * program's. */
 #define LIBRARY "libsm100emu.so"
+#define STATIC_LIBRARY "libsm100emu-static.so"
 
 /* Of --explore: as many as anyone has time for, and processes that a host can have. */
 #define MAX_SEEDS 1000000000u
@@ -51,10 +53,10 @@ enum { FAILED = 1, WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char help_text[] =
     "usage: sm100emu [OPTIONS] PROGRAM [ARGS...]\n"
-    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a and the shared\n"
-    "CUDA runtime, version 12 or 13:\n"
-    "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
-    "or it is one that starts such programs or loads CUDA later: python, pytest, a script.\n"
+    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a:\n"
+    "  nvcc -arch=sm_100a -lineinfo prog.cu -o prog && sm100emu ./prog\n"
+    "The CUDA runtime, version 12 or 13, may be the static one, which is nvcc's default, or the shared one.\n"
+    "Or it is one that starts such programs or loads CUDA later: python, pytest, a script.\n"
     "\n"
     "  --schedule=default|eager|lazy|model|random:SEED|pct:SEED,DEPTH\n"
     "                  in which order warps and asynchronous operations run; the PTX memory model allows all of\n"
@@ -288,6 +290,21 @@ static void find_library(char *folder, size_t size) {
     stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make puts it there", LIBRARY, self, self);
 }
 
+/* The redirection of static runtimes (sm100emu-static.c), for the program and its children. Behind what is there: a
+ * sanitizer's runtime must be the first. LD_PRELOAD ends a name at a space or a colon; without the folder, the loader
+ * finds it in LD_LIBRARY_PATH. */
+static void append_preload(const char *folder) {
+    const char *old = getenv("LD_PRELOAD");
+    char all[4 * PATH_MAX];
+    const bool bare = strpbrk(folder, " :") != NULL;
+    if (old && strstr(old, STATIC_LIBRARY))
+        return; /* a launcher around this one has done it */
+    if (snprintf(all, sizeof all, "%s%s%s%s%s", old ? old : "", old && *old ? ":" : "", bare ? "" : folder,
+                 bare ? "" : "/", STATIC_LIBRARY) >= (int)sizeof all)
+        stop(CANNOT_RUN, "LD_PRELOAD is too long");
+    set_environment("LD_PRELOAD", all);
+}
+
 /* Once, where a launcher around this one has done it. */
 static void prepend_library_path(const char *folder) {
     const char *old = getenv("LD_LIBRARY_PATH");
@@ -421,6 +438,7 @@ int main(int argc, char **argv) {
     find_library(folder, sizeof folder);
     check_suppressions(folder);
     prepend_library_path(folder);
+    append_preload(folder);
     frontends_set(folder, set_environment);
     if (print)
         return print_environment(before);

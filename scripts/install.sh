@@ -30,6 +30,7 @@ place() {
 }
 
 place "$library" libsm100emu.so install -m 755 "$build/emulator/libsm100emu.so"
+place "$library" libsm100emu-static.so install -m 755 "$build/emulator/libsm100emu-static.so"
 for link in libcudart.so.12 libcudart.so.13 libcuda.so.1; do
     place "$library" $link ln -s libsm100emu.so
 done

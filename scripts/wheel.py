@@ -25,6 +25,7 @@ from pathlib import Path
 from sm100repo import ROOT
 
 NAMES = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1"]
+STATIC = "libsm100emu-static.so"
 LIB = "sm100emu/lib/sm100emu/"
 
 
@@ -57,6 +58,7 @@ def binaries(build, stage):
         made["sm100emu/bin/" + name] = shutil.copy(os.path.join(build, name), stage)
     shutil.copy(os.path.join(build, "emulator", "libsm100emu.so"), stage)
     made[LIB + "ptxas"] = shutil.copy(os.path.join(build, "emulator", "ptxas"), stage)
+    made[LIB + STATIC] = shutil.copy(os.path.join(build, "emulator", STATIC), stage)
     for name in NAMES:  # with the runtime's version nodes, which a program asks this very file for
         made[LIB + name] = os.path.join(stage, name)
         run(*os.environ.get("CC", "cc").split(), "-shared", "-nostdlib", "-Wl,-soname," + name, "-Wl,--no-as-needed",

@@ -22,6 +22,7 @@ whole='./bin/sm100emu
 ./lib/sm100emu/libcuda.so.1
 ./lib/sm100emu/libcudart.so.12
 ./lib/sm100emu/libcudart.so.13
+./lib/sm100emu/libsm100emu-static.so
 ./lib/sm100emu/libsm100emu.so
 ./lib/sm100emu/ptxas
 ./share/doc/sm100emu/LICENSE

@@ -31,3 +31,16 @@ const char *elf_string(const struct elf_file *f, uint64_t offset, uint64_t size,
     const char *text = (const char *)f->bytes + offset + index;
     return memchr(text, 0, size - index) ? text : "";
 }
+
+/* Linkers make some ten program headers. */
+#define MAX_SEGMENTS 128u
+
+const uint8_t *elf_code(const struct elf_file *f, uint64_t v, uint64_t n) {
+    Elf64_Phdr p;
+    for (unsigned i = 0; i < f->header.e_phnum && i < MAX_SEGMENTS; i++)
+        if (elf_entry(f, f->header.e_phoff, f->header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_LOAD &&
+            (p.p_flags & PF_X) != 0 && v >= p.p_vaddr && v - p.p_vaddr <= p.p_filesz &&
+            n <= p.p_filesz - (v - p.p_vaddr) && elf_holds(f, p.p_offset, p.p_filesz))
+            return f->bytes + p.p_offset + (v - p.p_vaddr);
+    return NULL;
+}

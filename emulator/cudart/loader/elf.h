@@ -27,5 +27,7 @@ bool elf_entry(const struct elf_file *f, uint64_t table, uint64_t entry_size, ui
 bool elf_section(const struct elf_file *f, unsigned i, Elf64_Shdr *out);
 /* The zero-terminated text at `index` of the string table [offset, offset + size), or "". */
 const char *elf_string(const struct elf_file *f, uint64_t offset, uint64_t size, uint64_t index);
+/* The `n` bytes that the loader maps at address `v` as code, or NULL. */
+const uint8_t *elf_code(const struct elf_file *f, uint64_t v, uint64_t n);
 
 #endif

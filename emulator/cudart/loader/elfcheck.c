@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "cudart/loader/elf.h"
 #include "cudart/loader/fatbin.h"
+#include "cudart/loader/static.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,15 @@ static void read_dynamic(const struct elf_file *f, const Elf64_Phdr *p, struct e
     }
 }
 
+static void read_runtime(const void *bytes, size_t size, struct elf_facts *facts) {
+    struct static_runtime runtime;
+    char why[sizeof facts->static_why];
+    enum static_verdict verdict = static_read(bytes, size, &runtime, why, sizeof why);
+    facts->static_runtime = verdict == STATIC_FOUND;
+    if (verdict == STATIC_UNFIT)
+        snprintf(facts->static_why, sizeof facts->static_why, "%s", why);
+}
+
 static bool refuse(char *why, size_t why_size, const char *text) {
     snprintf(why, why_size, "%s", text);
     return false;
@@ -164,18 +174,17 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
             read_dynamic(&f, &p, facts);
     read_sections(&f, facts);
     read_symbols(&f, facts);
+    read_runtime(bytes, size, facts);
     return true;
 }
 
 bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
     bool shared = facts->needs_cudart != 0 || facts->imports_register;
-    if (facts->fatbin && !shared)
-        return refuse(why, why_size,
-                      "links the CUDA runtime statically, so the emulator cannot take its place: build it "
-                      "with nvcc -cudart shared");
     if (!facts->dynamic)
         return refuse(why, why_size,
                       "is statically linked, so no library can be put in its way: build it without -static");
+    if (facts->static_why[0] != 0)
+        return refuse(why, why_size, facts->static_why);
     if (facts->needs_cudart != 0 && facts->needs_cudart != 12 && facts->needs_cudart != 13) {
         snprintf(why, why_size, "needs libcudart.so.%d; the emulator stands in for 12 and 13", facts->needs_cudart);
         return false;

@@ -21,6 +21,8 @@ struct elf_facts {
     bool relocatable;      /* section __nv_relfatbin: built with -rdc=true */
     bool ptx;              /* a container of .nv_fatbin holds PTX that the emulator can run */
     char fatbin_why[320];  /* why not, where none does */
+    bool static_runtime;   /* the CUDA runtime is in the program, and the emulator can take its place (static.h) */
+    char static_why[320];  /* it is, and the emulator cannot */
 };
 
 /* Is it a script? Then `name` holds the interpreter of its first line as Linux reads it, "" where that names none. */

@@ -347,6 +347,8 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
                     "the program's PTX is for %s, which a device of compute capability 10.0 cannot run: "
                     "build with %s",
                     s.seen, GENCODE_HINT);
-    return fail(err, "the program carries %s and no PTX, which the emulator needs: build with %s",
+    return fail(err,
+                "the program carries %s and no PTX, which the emulator needs: build with %s, or, the build as it is, "
+                "with NVCC_APPEND_FLAGS='-gencode arch=compute_100a,code=compute_100a' in the environment",
                 s.elf ? "machine code (SASS) alone" : "no device code", GENCODE_HINT);
 }

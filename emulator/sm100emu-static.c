@@ -1,0 +1,189 @@
+/* libsm100emu-static.so - puts the emulator in the place of a CUDA runtime that is linked into a program.
+ *
+ * The launcher names it in LD_PRELOAD. Its constructor runs before those of the program and of its libraries
+ * (DF_1_INITFIRST), so before a kernel is registered. It reads the files of the program and of the libraries that are
+ * loaded by then; in each that has a static runtime, it writes a jump to the emulator's function at the entry of each of
+ * the runtime's functions (cudart/loader/static.h). Only then is the emulator loaded: other processes pay for a look at
+ * a few section headers.
+ *
+ * Code pages are writable only while they are written, and not executable then. Nothing is written but in code of the
+ * object itself, at places where memory holds what the file holds. What cannot be done ends the process with a sentence
+ * and 126, as in the launcher, before any code of the program has run.
+ */
+#include "cudart/loader/static.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EMULATOR "libsm100emu.so"
+#define CANNOT_RUN 126
+
+/* One program or library in memory, its file, and the runtime in it. */
+struct object {
+    const char *name, *path;
+    uint64_t base; /* what the loader added to the addresses of the file */
+    const ElfW(Phdr) * segments;
+    unsigned num_segments;
+    void *bytes;
+    size_t size;
+};
+
+/* Of the object at hand. */
+static struct static_runtime runtime;
+static void *targets[STATIC_MAX_FUNCTIONS];
+
+__attribute__((format(printf, 2, 3))) static _Noreturn void stop(const struct object *o, const char *format, ...) {
+    char why[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    dprintf(STDERR_FILENO, "sm100emu: %s: %s\n", o->name, why);
+    _exit(CANNOT_RUN);
+}
+
+/* Maps the object's file. False: there is none, as for the kernel's own object. */
+static bool map_file(struct object *o) {
+    struct stat st;
+    int fd = open(o->path, O_RDONLY | O_CLOEXEC);
+    o->bytes = MAP_FAILED;
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        o->size = (size_t)st.st_size;
+        o->bytes = mmap(NULL, o->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    close(fd);
+    return o->bytes != MAP_FAILED;
+}
+
+/* The emulator, from the folder of this library, in no program's scope: only the jumps lead to it. */
+static void *load_emulator(const struct object *o) {
+    Dl_info self;
+    char path[PATH_MAX];
+    const char *slash = dladdr(&runtime, &self) ? strrchr(self.dli_fname, '/') : NULL;
+    if (slash == NULL || snprintf(path, sizeof path, "%.*s/" EMULATOR, (int)(slash - self.dli_fname), self.dli_fname) >=
+                             (int)sizeof path)
+        stop(o, "cannot find the folder of the emulator");
+    void *emulator = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (emulator == NULL)
+        stop(o, "%s", dlerror());
+    return emulator;
+}
+
+/* The emulator's function of this name for the runtime's version, or NULL: the function is the program's own. */
+static void *target_of(void *emulator, const struct object *o, const struct static_function *fn) {
+    void *target = dlvsym(emulator, fn->name, runtime.version < 13000 ? "libcudart.so.12" : "libcudart.so.13");
+    if (target != NULL && fn->fit == STATIC_NARROW)
+        stop(o,
+             "%s of its static CUDA runtime is too short for a jump: build it with NVCC_APPEND_FLAGS='-cudart shared'",
+             fn->name);
+    if (target != NULL && fn->fit == STATIC_SHARED)
+        stop(o, "%s of its static CUDA runtime and another function are one: link it without --icf=all", fn->name);
+    return target;
+}
+
+/* The code segment that has all of this function's room, or NULL. */
+static const ElfW(Phdr) * segment_of(const struct object *o, const struct static_function *fn) {
+    for (unsigned i = 0; i < o->num_segments; i++) {
+        const ElfW(Phdr) *p = &o->segments[i];
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_X) != 0 && fn->address >= p->p_vaddr &&
+            fn->address - p->p_vaddr <= p->p_filesz && fn->room <= p->p_filesz - (fn->address - p->p_vaddr))
+            return p;
+    }
+    return NULL;
+}
+
+static void protect(const struct object *o, uint64_t first, uint64_t end, int protection) {
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = first / page * page;
+    if (mprotect((void *)from, (end - from + page - 1) / page * page, protection) != 0)
+        stop(o,
+             "the kernel lets nobody change the code of its static CUDA runtime (%s): build it with "
+             "NVCC_APPEND_FLAGS='-cudart shared'",
+             strerror(errno));
+}
+
+/* Writes the jumps of functions first to end - 1, all of one segment. */
+static void write_jumps(const struct object *o, const ElfW(Phdr) * segment, uint32_t first, uint32_t end) {
+    const struct static_function *last = &runtime.functions[end - 1];
+    uint64_t from = o->base + runtime.functions[first].address, to = o->base + last->address + last->room;
+    protect(o, from, to, PROT_READ | PROT_WRITE);
+    for (uint32_t i = first; i < end; i++) {
+        const struct static_function *fn = &runtime.functions[i];
+        uint8_t jump[STATIC_JUMP_MAX], *code = (uint8_t *)(o->base + fn->address);
+        if (targets[i] == NULL || fn->fit != STATIC_FITS)
+            continue;
+        if (memcmp(code, fn->code, fn->room) != 0)
+            stop(o, "%s of its static CUDA runtime is not in memory as in the file", fn->name);
+        memcpy(code, jump, static_jump(fn, (uint64_t)targets[i], jump));
+    }
+    uint32_t may = segment->p_flags;
+    protect(o, from, to, PROT_EXEC | (may & PF_R ? PROT_READ : 0) | (may & PF_W ? PROT_WRITE : 0));
+    __builtin___clear_cache((char *)from, (char *)to);
+}
+
+static void take_place(const struct object *o) {
+    char why[512];
+    enum static_verdict verdict = static_read(o->bytes, o->size, &runtime, why, sizeof why);
+    if (verdict == STATIC_UNFIT)
+        stop(o, "%s", why);
+    if (verdict == STATIC_NONE)
+        return;
+    void *emulator = load_emulator(o);
+    for (uint32_t i = 0; i < runtime.count; i++)
+        targets[i] = target_of(emulator, o, &runtime.functions[i]);
+    for (uint32_t i = 0, end; i < runtime.count; i = end) {
+        const ElfW(Phdr) *segment = segment_of(o, &runtime.functions[i]);
+        if (segment == NULL)
+            stop(o, "%s of its static CUDA runtime is not in memory as in the file", runtime.functions[i].name);
+        for (end = i + 1; end < runtime.count && segment_of(o, &runtime.functions[end]) == segment;)
+            end++;
+        write_jumps(o, segment, i, end);
+    }
+}
+
+#define MAX_OBJECTS 256u
+struct objects {
+    struct object list[MAX_OBJECTS];
+    unsigned count;
+};
+
+/* Called by the loader for the program first, then for each library. */
+static int note(struct dl_phdr_info *info, size_t size, void *list) {
+    struct objects *all = list;
+    (void)size;
+    if (all->count == MAX_OBJECTS)
+        return 1;
+    const bool program = all->count == 0;
+    all->list[all->count++] = (struct object){.name = program ? program_invocation_name : info->dlpi_name,
+                                              .path = program ? "/proc/self/exe" : info->dlpi_name,
+                                              .base = info->dlpi_addr,
+                                              .segments = info->dlpi_phdr,
+                                              .num_segments = info->dlpi_phnum};
+    return 0;
+}
+
+/* The list is made first: no library can be loaded while the loader goes through its own. */
+__attribute__((constructor)) static void before_the_program(void) {
+    struct objects *all = calloc(1, sizeof *all);
+    if (all == NULL)
+        return; /* the program will say so itself */
+    dl_iterate_phdr(note, all);
+    for (unsigned i = 0; i < all->count; i++)
+        if (map_file(&all->list[i])) {
+            take_place(&all->list[i]);
+            munmap(all->list[i].bytes, all->list[i].size);
+        }
+    free(all);
+}
