@@ -1,12 +1,13 @@
 /* engines/tensormap.h - tensor maps: the 128 opaque bytes that describe a tensor in global memory and the box that a
  * TMA copy moves (PTX ISA 5.5; the rules are those of cuTensorMapEncodeTiled in cuda.h).
  *
- * The bits are this emulator's own. They begin with a mark, so that bytes which are no tensor map are recognised, and
- * every field lies by itself, so that tensormap.replace (9.7.9.28) can exchange one.
+ * The bytes are the hardware's, because some programs write them without a driver (CuTe DSL), and tensormap.replace
+ * (9.7.9.28) is a few stores. Where each field lies is in tensormap.c, with the source of that knowledge.
  */
 #ifndef ENGINES_TENSORMAP_H
 #define ENGINES_TENSORMAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TMAP_BYTES 128u
@@ -59,9 +60,14 @@ struct tmap {
 
 /* Checks and writes a map: NULL, or as a sentence the rule that the description breaks, with `out` untouched. */
 const char *tmap_encode(const struct tmap *m, uint8_t out[TMAP_BYTES]);
-/* Reads a map back. NULL, or what is wrong: bytes that tmap_encode did not write, or a field that was replaced by a
- * value that breaks a rule. The map may be changed meanwhile: it is copied first. */
+/* Is it an im2col map, as far as that can be seen? tmap_decode does not read those. */
+bool tmap_is_im2col(const uint8_t map[TMAP_BYTES]);
+/* Reads a map back. NULL, or what is wrong: bytes that are no tensor map, or a field whose value breaks a rule, as
+ * tensormap.replace can make it; the address and the box's size are left to the copy. The map may be changed meanwhile:
+ * it is copied first. */
 const char *tmap_decode(const uint8_t map[TMAP_BYTES], struct tmap *m);
+/* The rule of alignment that the address breaks, or NULL. */
+const char *tmap_check_address(const struct tmap *m);
 
 /* The fields of tensormap.replace. */
 enum tmap_field {
@@ -78,8 +84,11 @@ enum tmap_field {
     TMAP_FIELD_FILL,
 };
 /* Exchanges one field (number `ord` of those that come per dimension) without looking at the others: the copy that uses
- * the map checks it whole. NULL, or what is wrong with the value or with the bytes. */
+ * the map checks it whole. NULL, or what is wrong with the value. */
 const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_t ord, uint64_t value);
+/* cuTensorMapReplaceAddress: looks at the address alone, and at the fields that say how it must be aligned. NULL, or the
+ * rule that it breaks, with the map untouched. */
+const char *tmap_replace_address(uint8_t map[TMAP_BYTES], uint64_t address);
 
 /* Bits of an element in global memory. */
 unsigned tmap_element_bits(uint32_t type);

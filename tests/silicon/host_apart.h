@@ -36,7 +36,6 @@ static const struct Apart {
     {"config.attribute.7_*", "events of launches are refused by name"},
     {"config.attribute.12_*", "events of launches are refused by name"},
     /* the emulator: what it does otherwise */
-    {"tensormap.replace.zeros", "the emulator knows its own maps by a mark"},
     {"module.cuModuleLoadData.unknown_instruction", "what is unknown is refused by name where a thread comes to it"},
     {"module.cuModuleLoadData.wrong_type", "a wrong type is refused where a thread comes to it"},
     {"module.cuModuleLoadData.unresolved_call", "a call of nothing is refused where a thread comes to it"},

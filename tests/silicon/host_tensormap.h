@@ -5,7 +5,7 @@
  *                                 `map` what is added to the place of the map, `null` which argument is a null pointer:
  *                                 1 map, 2 dims, 3 strides, 4 box, 5 steps (im2col: 4 lower, 6 upper corner)
  *
- * The 128 bytes of a map are each driver's own, and are not compared.
+ * The 128 bytes of a map are compared by encode.c.
  */
 #ifndef TESTS_SILICON_HOST_TENSORMAP_H
 #define TESTS_SILICON_HOST_TENSORMAP_H

@@ -72,17 +72,12 @@ RT_API int cuTensorMapEncodeTiled(void *out, unsigned type, uint32_t rank, void 
 RT_API int cuTensorMapReplaceAddress(void *map, void *address) {
     struct rt_context *c = rt_enter("cuTensorMapReplaceAddress");
     int e = rt_check_init(c);
-    struct tmap m;
     e = rt_then(e, place(c, map));
     if (e == RT_SUCCESS && address == NULL)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "globalAddress must be given");
-    const char *why = e == RT_SUCCESS ? tmap_decode(map, &m) : NULL;
+    const char *why = e == RT_SUCCESS ? tmap_replace_address(map, (uintptr_t)address) : NULL;
     if (why != NULL)
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s", why);
-    if (e == RT_SUCCESS) {
-        m.address = (uintptr_t)address;
-        e = encode(c, map, &m);
-    }
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s (address %p)", why, address);
     return rt_leave(c, e);
 }
 

@@ -234,8 +234,21 @@ static void test_load_faults(void) {
     encode(&b, &m);
     TARGET("96-byte swizzle", to.cta_group = 1);
     TARGET("unsupported-tensor-copy", to.cta_group = 1);
-    b.map[3] ^= 0x40;
+    b.map[11] ^= 0x40;
     TARGET("tensormap-invalid", to.cta_group = 1);
+    m = map_2d(&b);
+    encode(&b, &m);
+    b.map[8] |= 1;
+    TARGET("im2col tensor maps are not supported", box.rank = 2);
+    TARGET("unsupported-tensor-copy", box.rank = 2);
+    encode(&b, &m);
+    b.map[0] ^= 8; /* measured: another error than that of bytes that are no map */
+    TARGET("tensormap-address", box.rank = 2);
+    TARGET("globalAddress must be a multiple of 16", box.rank = 2);
+    encode(&b, &m);
+    memset(b.map + 56, 0xff, 4); /* a box of 2^32 rows and more, which only a change of the bytes can make */
+    b.map[8] ^= (1 ^ 4) << 4;    /* rank 5 */
+    TARGET("bulk-copy-bounds", box.rank = 5);
     bench_close(&b);
 }
 
