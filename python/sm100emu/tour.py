@@ -9,6 +9,7 @@ A tour.txt beside the lesson has stop after stop, each of lines `word rest`; a l
     of CTA R                       the CTA that has the barrier
     columns C                      the first column of tensor memory that it is about
     line TEXT                      a part of its source line, or of a line that calls it; of several any one may be it
+    with NAME                      an earlier stop whose event is to be in sight, too
     text TEXT                      what the reader reads there; `...` is code
 
 Exactly one event is to match. Under any schedule and clock it is the same one, as nothing here is a time or an index:
@@ -108,6 +109,7 @@ SYNTAX = {
     "took": r"(?P<arrivals>\d+) arrivals?(?: (?P<bytes>\d+) bytes)?(?: from %s)?" % CTAS,
     "reaches": CTAS,
     "after": r"(?P<name>\S+)",
+    "with": r"(?P<name>\S+)",
 }
 
 
@@ -307,12 +309,15 @@ class Run:
             there = self.reached(stop.at)
             if there != stop.ranks("reaches"):
                 raise stop.lost("it does not reach those CTAs; there: %s" % " ".join(map(str, there)), "reaches")
-        if "after" in stop.words:
-            other = earlier.get(stop.get("after", "name"))
-            if other is None:
-                raise stop.lost("there is no such stop before it: %s" % stop.get("after", "name"), "after")
-            if stop.at <= other:
-                raise stop.lost("it comes before that stop's event", "after")
+        if "after" in stop.words and stop.at <= self.named(stop, "after", earlier):
+            raise stop.lost("it comes before that stop's event", "after")
+
+    def named(self, stop, word, earlier):
+        """The event of the earlier stop that this word names."""
+        name = stop.words[word][0][2]["name"]
+        if name not in earlier:
+            raise stop.lost("there is no such stop before it: %s" % name, word)
+        return earlier[name]
 
     def check_because(self, stop, mark):
         """By the order of the log and, if it is on a clock, by the clock."""
@@ -362,15 +367,16 @@ def natural(text):
 
 
 def find(path, log, root):
-    """What the page is given: [{name, title, text, event, object}] of the stops in the first cluster of a launch that has
-    events. event: from 0; object: the barrier that the stop is about, as the log counts, or 0."""
+    """What the page is given: [{name, title, text, event, with, object}] of the stops in the first cluster of a launch that
+    has events. event, with: from 0, or -1; object: the barrier that the stop is about, as the log counts, or 0."""
     cluster = next(c for c in log["clusters"] if c["events"]["kind"])
     run, found, made = Run(log, cluster, root), {}, []
     for stop in read(path):
         stop.at, _, marks = run.find(stop)
         mark = run.mark(stop, marks)
         run.check(stop, mark, found)
+        other = run.named(stop, "with", found) if "with" in stop.words else -1
         found[stop.name] = stop.at
-        made.append({"name": stop.name, "title": stop.title, "text": stop.text, "event": stop.at,
+        made.append({"name": stop.name, "title": stop.title, "text": stop.text, "event": stop.at, "with": other,
                      "object": mark[0] if mark else 0})
     return made

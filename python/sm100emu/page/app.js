@@ -105,6 +105,8 @@ class App {
         this.searchSays = el('span', { class: 'faint', role: 'status' });
         this.tourButton = this.tour ? button('Tour', 'Tour of ' + this.tour.stops.length + ' stops', () => this.switchTour())
             : null;
+        if (this.tourButton)
+            this.tourButton.classList.add('lead');
         document.getElementById('toolbar').replaceChildren(...[
             this.tourButton, button('|◀', 'Before the first event', press('Home')),
             button('◀ phase', 'Previous phase of a barrier', press('[')),

@@ -59,15 +59,17 @@ class Tour {
         const { v, stops, at } = this, { event, object } = stops[at];
         this.tracks = [v.m.home[event], v.m.tracks.findIndex((t) => t.kind === 'barrier' && t.of.object === object)]
             .filter((n) => n >= 0);
-        this.across(event);
+        this.across(event, stops[at].with);
         this.down(event);
         v.app.redraw();
     }
 
-    /* In time: from the beginning of the wait, or of the operation, to its end. */
-    across(event) {
+    /* In time: from the beginning of the wait, or of the operation, to its end; or from an earlier stop on. */
+    across(event, other) {
         const { m, tracks, rank } = this.v, { e, w } = m.c, op = e.op[event] - 1, t = [m.time[event]];
         const begin = m.beginOf(event), first = firstView(m, rank);
+        if (other >= 0)
+            t.push(m.time[other]);
         if (begin >= 0)
             t.push(m.time[begin]);
         if (op >= 0)
@@ -88,7 +90,7 @@ class Tour {
         this.scrollPage();
         const ys = [t.eventY(event), ...this.tracks.map((n) => t.y[n] + ROW / 2)], covered = this.covered();
         let low = Math.min(...ys), high = Math.max(...ys);
-        if (high - low > scroller.clientHeight - covered - RULER - 3 * ROW)
+        if (high - low > scroller.clientHeight - covered - RULER - 2 * ROW)
             low = high = ys[0];
         scroller.scrollTop = (low + high - RULER - scroller.clientHeight + covered) / 2;
     }

@@ -1,5 +1,7 @@
 /* view.js - one run on the page: its launch and cluster, its tracks, the state and the event at its cursor. */
 
+const TALL = 0.53, TALL_IN_TOUR = 0.6; /* of the screen's height have the tracks */
+
 class View {
     constructor(app, run, index) {
         this.app = app;
@@ -132,7 +134,8 @@ class View {
         });
         this.labels.replaceChildren(...made);
         this.inner.style.height = t.height + 'px';
-        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * 0.53))) + 'px';
+        const part = this.tour && this.tour.at >= 0 && window.innerWidth > 600 ? TALL_IN_TOUR : TALL;
+        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * part))) + 'px';
         this.scroller.style.height = this.canvas.style.height = tall;
     }
 
