@@ -29,7 +29,9 @@ STOP = """(() => {
     return { at: tour.at, stop, title: tour.title.textContent, text: tour.text.textContent, event: v.event,
         texts: whole(tour.title) && whole(tour.text), cursor: place(t.eventY(stop.event)),
         rows: tour.tracks.map((n) => [Math.abs(t.y[n] + 7 - t.eventY(stop.event)), place(t.y[n] + 7)]),
-        wait: v.m.beginOf(stop.event) >= 0, high: tour.root.getBoundingClientRect().top - box.top };
+        wait: v.m.beginOf(stop.event) >= 0,
+        cut: [v.m.beginOf(stop.event), stop.with, v.c.e.op[stop.event] ? v.c.w.completed[v.c.e.op[stop.event] - 1] - 1 : -1]
+            .filter((i) => i >= 0 && (t.x(v.m.time[i]) < 0 || t.x(v.m.time[i]) > t.width)), high: tour.root.getBoundingClientRect().top - box.top };
 })()""" % SEEN
 
 
@@ -81,6 +83,7 @@ class Tours(Case):
         self.assertTrue(got["texts"], "the text of %s is not in sight" % stop["name"])
         self.assertEqual(got["event"], stop["event"])
         self.assertTrue(got["cursor"], "the event of %s is not in sight" % stop["name"])
+        self.assertEqual(got["cut"], [], "the window is too narrow for %s" % stop["name"])
         self.assertTrue(got["rows"])
         for far, seen in got["rows"]:
             self.assertTrue(seen or far > got["high"] - RULER, "a row of %s is not in sight" % stop["name"])
