@@ -51,6 +51,14 @@ class Lessons(unittest.TestCase):
                 held = {"because", "took", "reaches", "after"} & set(stop.words)
                 self.assertTrue(held or stop is stops[0], "%s: nothing of what it says is held to the log" % stop.name)
 
+    def test_what_the_lessons_say(self):
+        """Lesson 04 names stops by their number, lesson 01 says how many there are."""
+        stops = [[stop.name for stop in tour.read(os.path.join(ROOT, step, "tour.txt"))] for step in ("01_tmem_alloc", "04_pair_umma")]
+        self.assertIn("in eight stops", read("01_tmem_alloc", "README.md"))
+        self.assertEqual(len(stops[0]), 8)
+        self.assertRegex(read("04_pair_umma", "README.md"), r"its third stop is why the MMA warp waits. At the sixth, warp\s0 of CTA 1")
+        self.assertEqual((stops[1][2], stops[1][5]), ("mma-waits", "odd-waits"))
+
     def test_found_under_each_schedule(self):
         with tempfile.TemporaryDirectory() as scratch:
             for command in PROGRAMS:
