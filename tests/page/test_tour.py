@@ -78,7 +78,8 @@ class Lessons(unittest.TestCase):
         """Who, about what, and if the stop names its line, where."""
         cluster = log["clusters"][0]
         run, e, i = tour.Run(log, cluster, ROOT), cluster["events"], stop["event"]
-        return [stop["name"], stop["object"], e["rank"][i], e["warp"][i], [at for at, _ in run.lines(i)] if line else []]
+        about = [run.object(stop["object"]), run.owner(stop["object"])] if stop["object"] else []
+        return [stop["name"], about, e["rank"][i], e["warp"][i], [at for at, _ in run.lines(i)] if line else []]
 
     def waits(self, log, stops):
         """Where the title asks why somebody waits, somebody does, by the clock."""
