@@ -38,6 +38,9 @@ page() {
 }
 
 args=${ARGS:-} options='' code=0
+# The tour is of the lesson's own run: of no other arguments, rung, part or exercise, and not beside what an experiment breaks.
+tour=$step/tour.txt
+[ -z "${ARGS:-}${3:-}" ] || tour=''
 # A cluster then makes four tiles, one after the other.
 if [ -z "$args" ] && [ -z "${3:-}" ] && [ "$number" = 05 ]; then args='--clusters 4'; fi
 mkdir -p "$folder"
@@ -75,5 +78,6 @@ if [ -n "${TEXT:-}" ]; then
     exec "$build/sm100emu-log" --timeline "${2:-$1}"
 fi
 sh scripts/doctor.sh need python3
+[ -z "$tour" ] || set -- "$@" --tour "$tour"
 page "$@" -o "$folder" --name "${watched##*/}${args:+ $args}" --said "$folder/findings.sarif" --title "${watched##*/}"
 [ "$code" = 0 ] || echo "watch: the program ended with exit code $code; $folder/says.txt has what it printed" >&2

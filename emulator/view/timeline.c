@@ -325,6 +325,7 @@ bool timeline_print(struct rows *out, const struct trace_log *log, struct names 
     const struct say s = say_of(log, names, t->cluster, times);
     struct draft d = {.t = t, .s = &s, .waits = xcalloc(256 * 256, sizeof *d.waits)};
     uint32_t *tiles = tiles_of(s.c), at = 0;
+    const bool has_tiles = tile_time(&s, tiles, 0) < HUGE_VAL;
     const bool has_first = t->first_tile == 0 || tile_time(&s, tiles, t->first_tile) < HUGE_VAL;
     if (has_first)
         put_head(out, &s, t);
@@ -338,7 +339,8 @@ bool timeline_print(struct rows *out, const struct trace_log *log, struct names 
         d.count = 0;
         for (; at < s.c->num_events && say_when(&s, say_nth(&s, at)) < next; at++)
             take(&d, say_nth(&s, at));
-        rows_note(out, "--- tile %u", tile);
+        if (has_tiles)
+            rows_note(out, "--- tile %u", tile);
         /* behind the first tile the sorts are known */
         put_tile(out, &d, tile == t->first_tile ? t->repeat : t->repeat > 1 ? 1 : t->repeat);
     }

@@ -8,6 +8,7 @@ two runs side by side. With a log of the first kind DIR/trace.json holds the sam
     --name TEXT, --name2 TEXT      what the runs are called
     --said FILE, --said2 FILE      findings of the run in SARIF, as --check-json=FILE writes them: the page quotes one
     --title TEXT                   of the page
+    --tour FILE                    a tour of the first run: stops with a text (tour.py has the syntax)
     --root DIR, --root2 DIR        sources are named, and looked for, from here; else the current folder
     --log-tool PATH                sm100emu-log, where it is not beside the launcher or on the PATH
     --room BYTES                   of the page; launches and clusters that do not fit are left out, and the page says so
@@ -26,9 +27,11 @@ import subprocess
 import sys
 import zlib
 
+from sm100emu.tour import Lost, find
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "page")
-SCRIPTS = """log.js rules.js model.js tiles.js lanes.js words.js shapes.js tracks.js state.js whole.js view.js
+SCRIPTS = """log.js rules.js model.js tiles.js lanes.js words.js shapes.js tracks.js state.js whole.js view.js tour.js
     app.js""".split()
 VERSION = 1
 AROUND = 3  # lines of source above and below one that is named
@@ -269,10 +272,11 @@ class Pages:
         self.used += size
         return True
 
-    def add(self, logs, name, said, root):
+    def add(self, logs, name, said, root, stops):
         """A run: launch by launch, cluster by cluster, as long as they fit; what does not is counted."""
         sources = Sources(root)
         run = {"name": name, "said": said, "logs": [], "launches": len(logs), "left_out": 0, "lines": sources.lines}
+        run["tour"] = stops
         if said and said["at"]:
             said["at"] = sources.name(os.path.abspath(said["at"]))
         share = self.used + (self.room - self.used) // self.left
@@ -332,7 +336,15 @@ def perfetto(path, out, tool):
     return target
 
 
-def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROOM):
+def find_tour(path, logs, root):
+    """The stops of a tour, in the first launch of which something was traced: the one that the page opens on."""
+    try:
+        return find(path, next(log for log in logs if any(c["events"]["kind"] for c in log["clusters"])), root)
+    except Lost as lost:
+        raise Refused(str(lost))
+
+
+def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROOM, tour=None):
     """Writes the page of one or two logs into the folder `out`; the paths of what was written."""
     os.makedirs(out, exist_ok=True)
     overhead = sum(len(text_of(name)) for name in SCRIPTS + ["index.html", "style.css"])
@@ -342,7 +354,8 @@ def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROO
         if not any(c["events"]["kind"] for log in found for c in log["clusters"]):
             raise Refused("%s: there is no event in this log" % path)
         name, told, root = [given[i] if i < len(given) else None for given in (names, said, roots)]
-        pages.add(found, name or os.path.basename(path), findings(told), root or ".")
+        stops = find_tour(tour, found, root or ".") if tour and i == 0 else []
+        pages.add(found, name or os.path.basename(path), findings(told), root or ".", stops)
     pages.title = title or pages.runs[0]["name"]
     written = [os.path.join(out, "index.html")]
     write(written[0], pages.html())
@@ -363,15 +376,18 @@ def main(argv=None):
     p.add_argument("-o", dest="out", required=True, help=argparse.SUPPRESS)
     for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool"):
         p.add_argument(option, help=argparse.SUPPRESS)
+    p.add_argument("--tour", help=argparse.SUPPRESS)
     p.add_argument("--room", type=int, default=ROOM, help=argparse.SUPPRESS)
     a = p.parse_args(argv)
     if len(a.log) > 2:
         p.error("one log, or two to be compared")
     try:
-        for path in make(
-            a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool, a.room
-        ):
-            print(path)
+        page, *trace = make(
+            a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool, a.room, a.tour
+        )
+        print("%s: the page, for a browser%s" % (page, "; the button Tour leads through it" if a.tour else ""))
+        for path in trace:
+            print("%s: the same run for https://ui.perfetto.dev" % path)
     except (Refused, OSError) as why:
         print("watch: %s" % why, file=sys.stderr)
         return 1

@@ -119,6 +119,7 @@ class Page:
 
     def open(self, path, shown=WATCH, fragment=""):
         """Opens a file and waits until `shown` holds in it."""
+        self.call("Page.navigate", url="about:blank")  # of the page before nothing is taken for this one
         self.requests.clear()
         loader = self.call("Page.navigate", url="file://" + os.path.abspath(path) + fragment).get("loaderId")
         until = time.monotonic() + self.limit

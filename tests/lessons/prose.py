@@ -5,10 +5,12 @@
 A sentence that one of RULES finds is a hit. Pages from before the rules have many; tests/lessons/prose.txt knows them by
 a checksum of the sentence, a line for each page and rule, so only a new or changed sentence is a breach: a line
 `page:line: rule: sentence`, and exit 1. --update takes those that are gone off that list, and adds none.
-README.md and the lessons' main lines stay short. First the rules prove on samples that each can find something.
+The tours of the watch pages (tour.txt) are held to them, too. README.md and the lessons' main lines stay short. First
+the rules prove on samples that each can find something.
 """
 
 import argparse
+import glob
 import os
 import re
 import sys
@@ -82,6 +84,13 @@ def known(path):
     return {tuple(key.rsplit(" ", 1)): set(marks.split()) for key, marks in pairs}
 
 
+def tours(root):
+    """(path, (line, text) of each line) of the tours of the watch pages: what a reader reads of them."""
+    for path in sorted(glob.glob(os.path.join(root, "*", "tour.txt"))):
+        found = [(n, re.match(r"(?:text|title) (.*)", line)) for n, line in enumerate(read(path).splitlines(), 1)]
+        yield os.path.relpath(path, root), [(n, m[1] if m else "") for n, m in found]
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--root", default=ROOT)
@@ -96,8 +105,8 @@ def main():
         sys.exit("prose: a plain sentence, a command or a table is found")
     baseline = os.path.join(options.root, "tests", "lessons", "prose.txt")
     old, new, bad, count = known(baseline), {}, 0, 0
-    for path in page.pages(options.root):
-        prose = page.Page(options.root, path).prose
+    for path, prose in [*((path, page.Page(options.root, path).prose) for path in page.pages(options.root)),
+                        *tours(options.root)]:
         if re.match(r"\d\d_\w+/README\.md$", path) and words(prose) > MAIN_LINE:
             print(f"{path}: {words(prose)} words; the main line has {MAIN_LINE} at most, and the rest is in further.md")
             bad += 1

@@ -203,6 +203,13 @@ class Prose(unittest.TestCase):
         self.write("README.md", "# A course\n\nThe tile lies in memory.\n")
         self.assertEqual(self.says()[0], 1)  # and forgets what is gone
 
+    def test_tours(self):
+        self.write("README.md", "Plain.\n")
+        self.write("01_step/tour.txt", "stop a\nline s; t; u\ntext The tile is\ntext in memory.\n")
+        self.assertEqual(self.says()[0], 0)
+        self.write("01_step/tour.txt", "stop a\ntitle Why?\ntext The tile\ntext lies in memory.\n")
+        self.assertEqual(self.says(), (1, "01_step/tour.txt:2: lies: write is: The tile lies in memory.\n"))
+
     def test_lengths(self):
         self.write("README.md", "Plain.\n" * 110)
         self.assertEqual(self.says()[0], 0)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # break.sh ROOT: `make watch-04 BREAK=2` makes the page of two runs: the experiment is told by its diagnostic, the lesson
-# beside it by none. That the other experiments do what they say, the lessons' test sees (lessons/lessons.py).
+# beside it by none. That the other experiments do what they say, the lessons' test sees (lessons/lessons.py). And which
+# pages have a tour: that of the lesson's own run, also beside another schedule.
 set -u
 root=$1
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -28,4 +29,19 @@ case $(make watch-04 BREAK=2 TEXT=1 2>/dev/null) in
 *'peer bit is left alone'*'pair_umma, cluster 0'*) ;;
 *) failed 'BREAK=2 TEXT=1 does not show the broken run' ;;
 esac
+# toured YES|NO WORD...: `make watch-02 WORD...` says that its page has a tour, or does not
+toured() {
+    wanted=$1
+    shift
+    case $(make watch-02 "$@" 2>&1) in
+    *'index.html: the page, for a browser; the button Tour leads through it'*) has=YES ;;
+    *'index.html: the page, for a browser'*) has=NO ;;
+    *) has='no page' ;;
+    esac
+    [ "$has" = "$wanted" ] || failed "watch-02 $*: a tour: $has"
+}
+grep -q Tour build/watch-break.log && failed 'BREAK=2 has a tour'
+toured NO ARGS='--k 64'
+toured YES BESIDE=--schedule=lazy
+toured YES
 exit $bad

@@ -1,4 +1,4 @@
-"""test_page.py ROOT [PRODUCTS PROGRAM...]: the page that sm100emu.watch makes, in headless Chromium.
+"""test_page.py [PRODUCTS PROGRAM...]: the page that sm100emu.watch makes, in headless Chromium.
 
 A log made by hand (sample.py), alone and beside a broken run; and of each PROGRAM, on the emulator in PRODUCTS.
 Exit code 77 where there is no Chromium.
@@ -18,7 +18,7 @@ import sample
 from sm100emu import watch
 from sm100repo import ROOT, chromium
 
-PRODUCTS, PROGRAMS = (sys.argv[2] if len(sys.argv) > 2 else None), sys.argv[3:]
+PRODUCTS, PROGRAMS = (sys.argv[1] if len(sys.argv) > 1 else None), sys.argv[2:]
 
 LIMIT = 1000000  # bytes of a page
 
@@ -495,10 +495,10 @@ class Everyone(Case):
         self.page.settle()
         self.assertEqual(self.js(ground), "rgb(15, 19, 23)")
         self.assertEqual(self.js("watch.theme.canvas"), "#0f1317")
-        self.page.key("t")
+        self.page.key("b")
         self.assertEqual(self.js(ground), "rgb(255, 255, 255)")
         self.page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
-        self.page.key("t")
+        self.page.key("b")
         self.assertEqual(self.js(ground), "rgb(15, 19, 23)")
         self.page.call("Emulation.setEmulatedMedia", features=[])
 

@@ -21,8 +21,12 @@ const KEYS = [
     ['/', 'search; then n and N: next and previous match'],
     ['d', 'two runs: the first event that the other has not, or has otherwise'],
     ['l', 'two runs: link the steps by event, by time, or not'],
-    ['t', 'light, dark, or as the system has it'],
+    ['b', 'bright, dark, or as the system has it'],
     ['?', 'these keys'],
+];
+const TOUR_KEYS = [
+    ['t, T', 'the tour: begin, the next stop; the stop before'],
+    ['Escape', 'close the tour'],
 ];
 const FOLLOWS = ['auto', 'K tile', 'tile of D'];
 const LINKS = ['same event', 'same time', 'off'];
@@ -38,6 +42,7 @@ class App {
         this.readTheme();
         this.views = data.runs.filter((run) => run.logs.length).map((run, i) => new View(this, run, i));
         this.active = this.views[0];
+        this.tour = this.active ? this.active.tour : null;
         this.matches = [];
         document.getElementById('runs').replaceChildren(...this.views.map((v) => v.root));
         document.getElementById('runs').classList.toggle('two', this.views.length > 1);
@@ -78,7 +83,7 @@ class App {
             el('button', { type: 'button', onclick: on, title: label, 'aria-label': label }, text);
         const press = (key) => () => this.command(key, false);
         const two = this.views.length > 1;
-        this.themeButton = button('Theme: system', 'Theme: system', press('t'));
+        this.themeButton = button('Theme: system', 'Theme: system', press('b'));
         this.linkButton = two ? button('Linked: same event', 'Linked: same event', press('l')) : null;
         const clocked = this.views.some((v) => v.c.clocked);
         this.axisButton = clocked ? button('Time: model clock', 'Time: model clock', press('x')) : null;
@@ -98,8 +103,12 @@ class App {
             e.stopPropagation();
         } });
         this.searchSays = el('span', { class: 'faint', role: 'status' });
+        this.tourButton = this.tour ? button('Tour', 'Tour of ' + this.tour.stops.length + ' stops', () => this.switchTour())
+            : null;
+        if (this.tourButton)
+            this.tourButton.classList.add('lead');
         document.getElementById('toolbar').replaceChildren(...[
-            button('|◀', 'Before the first event', press('Home')),
+            this.tourButton, button('|◀', 'Before the first event', press('Home')),
             button('◀ phase', 'Previous phase of a barrier', press('[')),
             button('◀', 'Previous event', press('ArrowLeft')), button('▶', 'Next event', press('ArrowRight')),
             button('phase ▶', 'Next phase of a barrier', press(']')), button('▶|', 'Last event', press('End')),
@@ -113,7 +122,7 @@ class App {
 
     help() {
         this.dialog = document.getElementById('help');
-        const rows = KEYS.map(([key, text]) => el('tr', {}, el('th', { scope: 'row' }, key), el('td', {}, text)));
+        const rows = [...(this.tour ? TOUR_KEYS : []), ...KEYS].map(([key, text]) => el('tr', {}, el('th', { scope: 'row' }, key), el('td', {}, text)));
         this.dialog.replaceChildren(el('h2', { id: 'helptitle' }, 'Keys'), el('table', {}, el('tbody', {}, ...rows)),
             el('p', {}, 'Wheel or two fingers: zoom. Drag, or Shift and wheel: pan. Alt and wheel, or the wheel on ' +
                 'the names: scroll. ' +
@@ -232,7 +241,8 @@ class App {
         const rest = {
             p: () => this.play(), x: () => this.switchAxis(), d: () => this.firstDifference(),
             '/': () => this.searchField.focus(), n: () => this.nextMatch(1), N: () => this.nextMatch(-1),
-            l: () => this.switchLink(), t: () => this.switchTheme(),
+            l: () => this.switchLink(), b: () => this.switchTheme(),
+            ...this.tourActs(),
             '?': () => this.dialog.showModal(),
             PageDown: () => { v.scroller.scrollTop += t.tall * 0.8; },
             PageUp: () => { v.scroller.scrollTop -= t.tall * 0.8; },
@@ -284,6 +294,34 @@ class App {
         }
         if (this.joinsButton)
             this.joinsButton.setAttribute('aria-pressed', String(this.active.tracks.joins));
+    }
+
+    /* What the keys of a tour do, if there is one; Escape only while it is open. */
+    tourActs() {
+        const { tour } = this;
+        if (!tour)
+            return {};
+        const acts = { t: () => tour.step(1), T: () => tour.at >= 0 && tour.step(-1) };
+        return tour.at < 0 ? acts : { ...acts, Escape: () => tour.close() };
+    }
+
+    switchTour() {
+        if (this.tour.at < 0)
+            this.tour.step(1);
+        else
+            this.tour.close();
+    }
+
+    /* The tour has opened or closed. */
+    toured() {
+        this.tourButton.setAttribute('aria-pressed', String(this.tour.at >= 0));
+        this.redraw();
+    }
+
+    /* Where what stays at the top of the screen ends: the header, or on a phone the legend. */
+    headEnd() {
+        const head = document.querySelector('header'), box = head.getBoundingClientRect();
+        return box.height ? box.height : document.getElementById('legend').offsetHeight;
     }
 
     /* The panels, too, are to be made anew. */

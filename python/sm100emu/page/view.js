@@ -1,5 +1,7 @@
 /* view.js - one run on the page: its launch and cluster, its tracks, the state and the event at its cursor. */
 
+const TALL = 0.53, TALL_IN_TOUR = 0.6; /* of the screen's height have the tracks */
+
 class View {
     constructor(app, run, index) {
         this.app = app;
@@ -42,9 +44,11 @@ class View {
         this.detail = el('div', { class: 'detail' });
         this.table = el('details', { class: 'events' }, el('summary', {}, 'Events around the cursor, as a table'));
         this.table.addEventListener('toggle', () => this.fillTable());
+        this.window = el('div', { class: 'window' }, this.whole.root, this.scroller, this.tip);
+        this.tour = this.run.tour.length ? new Tour(this) : null;
         this.root = el('section', { class: 'run', 'aria-labelledby': id('title') },
             el('div', { class: 'runhead' }, el('h2', { id: id('title') }, this.run.name), this.pickers()), this.banner(),
-            el('div', { class: 'window' }, this.whole.root, this.scroller, this.tip),
+            this.window, this.tour ? this.tour.root : '',
             el('div', { class: 'now' }, this.sentence, this.position),
             el('div', { class: 'panels' },
                 el('section', { class: 'panel', 'aria-label': 'State' }, this.stateHead(), this.state),
@@ -74,30 +78,32 @@ class View {
     }
 
     pickers() {
-        const select = (label, options, on) => {
+        const select = (label, options, at, on) => {
             const made = el('select', { onchange: () => on(made.selectedIndex) },
-                ...options.map((o) => el('option', {}, o)));
+                ...options.map((o, i) => el('option', { selected: i === at }, o)));
             return el('label', options.length > 1 ? {} : { hidden: true }, label + ' ', made);
         };
-        this.clusterPicker = el('span', {});
-        const launches = select('Launch', this.run.logs.map((log, i) => i + 1 + ': ' + log.kernel), (i) => {
-            this.launch = i;
-            this.cluster = 0;
-            this.makeClusterPicker(select);
-            this.choose();
-        });
-        this.makeClusterPicker(select);
         this.facts = el('p', { class: 'faint facts' });
-        return el('div', { class: 'pickers' }, launches, this.clusterPicker, this.facts);
+        this.pickerRow = el('div', { class: 'pickers' });
+        this.makePickers = () => this.pickerRow.replaceChildren(
+            select('Launch', this.run.logs.map((log, i) => i + 1 + ': ' + log.kernel), this.launch, (i) => this.pick(i, 0)),
+            select('Cluster', this.logs[this.launch].map((c) => c.number + ': CTA (' + c.id.join(', ') + ')' +
+                (c.complete ? '' : ', cut off')), this.cluster, (i) => this.pick(this.launch, i)), this.facts);
+        this.makePickers();
+        return this.pickerRow;
     }
 
-    makeClusterPicker(select) {
-        const names = this.logs[this.launch].map((c) =>
-            c.number + ': CTA (' + c.id.join(', ') + ')' + (c.complete ? '' : ', cut off'));
-        this.clusterPicker.replaceChildren(select('Cluster', names, (i) => {
-            this.cluster = i;
-            this.choose();
-        }));
+    /* Shows that cluster of that launch. */
+    pick(launch, cluster) {
+        if (launch === this.launch && cluster === this.cluster)
+            return;
+        const focused = this.pickerRow.contains(document.activeElement), at = launch === this.launch ? 1 : 0;
+        this.launch = launch;
+        this.cluster = cluster;
+        this.makePickers();
+        if (focused)
+            this.pickerRow.querySelectorAll('select')[at].focus();
+        this.choose();
     }
 
     stateHead() {
@@ -121,13 +127,15 @@ class View {
         this.m.tracks.forEach((track, n) => {
             if (!t.h[n])
                 return;
-            const label = el('div', { class: 'label', title: track.label }, track.label);
+            const about = this.tour && this.tour.tracks.includes(n);
+            const label = el('div', { class: about ? 'label about' : 'label', title: track.label }, track.label);
             label.style.top = t.y[n] + 'px';
             made.push(label);
         });
         this.labels.replaceChildren(...made);
         this.inner.style.height = t.height + 'px';
-        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * 0.53))) + 'px';
+        const part = this.tour && this.tour.at >= 0 && window.innerWidth > 600 ? TALL_IN_TOUR : TALL;
+        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * part))) + 'px';
         this.scroller.style.height = this.canvas.style.height = tall;
     }
 
@@ -162,6 +170,8 @@ class View {
             this.k = this.m.place[kept] + 1;
         if (kept >= 0)
             this.tracks.reveal(kept);
+        if (this.tour && this.tour.at >= 0 && this.tour.stops[this.tour.at].event === kept)
+            this.tour.show();
         this.shown = -1;
         this.app.redraw();
     }

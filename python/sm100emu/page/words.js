@@ -277,7 +277,8 @@ function waitText(c, i, m) {
         return who + ' ' + waited + ': not yet, and the time limit of try_wait has passed';
     if (e.kind[i] === WAIT_END.RELEASED)
         return who + ' ' + waited + ' and gives up: the others do not come';
-    const cause = m.why(i), why = cause ? becauseOf(c, i, cause, m) : '', begin = m.beginOf(i);
+    const cause = m.why(i), begin = m.beginOf(i), own = cause === begin + 1 && !e.cluster[i]; /* it came last itself */
+    const why = cause && !own ? becauseOf(c, i, cause, m) : '';
     const long = m.clocked && begin >= 0 ? ', for ' + plural(Math.round(m.time[i] - m.time[begin]), 'cycle') : '';
     return who + ' ' + waited + long + (why ? ': ' + why : '');
 }

@@ -1,0 +1,188 @@
+"""test_tour_page.py PRODUCTS PROGRAM...: the tours of the steps' pages, followed in headless Chromium.
+
+By keys on a desktop and by taps on a phone, from the first stop to the last: title and text are on the screen, the cursor
+is on the stop's event, and the rows that the stop is about are in sight. Exit code 77 where there is no Chromium.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+import unittest
+
+import sample
+from sm100emu import watch
+from sm100repo import ROOT, chromium
+from test_page import LIMIT, PRODUCTS, PROGRAMS, Case
+
+PHONE = (390, 844)
+RULER = 22 + 2 * 14  # pixels above the rows, and a row's margin
+# In sight: a point is on the screen, and nothing else lies over it.
+SEEN = "((e, x, y) => { const at = document.elementFromPoint(x, y); return !!at && (at === e || e.contains(at)); })"
+STOP = """(() => {
+    const v = watch.views[0], tour = v.tour, t = v.tracks, stop = tour.stops[tour.at], seen = %s;
+    const box = v.canvas.getBoundingClientRect(), top = v.scroller.getBoundingClientRect().top - v.scroller.scrollTop;
+    const place = (y) => seen(v.canvas, box.left + t.x(v.m.time[stop.event]), top + y);
+    const whole = (e) => { const b = e.getBoundingClientRect();
+        return seen(tour.root, b.left + 2, b.top + 2) && seen(tour.root, b.left + 2, b.bottom - 2); };
+    return { at: tour.at, stop, title: tour.title.textContent, text: tour.text.textContent, event: v.event,
+        texts: whole(tour.title) && whole(tour.text), cursor: place(t.eventY(stop.event)),
+        rows: tour.tracks.map((n) => [Math.abs(t.y[n] + 7 - t.eventY(stop.event)), place(t.y[n] + 7)]),
+        wait: v.m.beginOf(stop.event) >= 0,
+        cut: [v.m.beginOf(stop.event), stop.with, v.c.e.op[stop.event] ? v.c.w.completed[v.c.e.op[stop.event] - 1] - 1 : -1]
+            .filter((i) => i >= 0 && (t.x(v.m.time[i]) < 0 || t.x(v.m.time[i]) > t.width)), high: tour.root.getBoundingClientRect().top - box.top };
+})()""" % SEEN
+
+
+class Tours(Case):
+    made = {}
+
+    def setUp(self):
+        super().setUp()
+        self.page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+    def log(self, command, *options):
+        log = os.path.join(self.scratch.name, "log%d" % len(options))
+        run = [os.path.join(PRODUCTS, "sm100emu"), *options, "--trace=" + log, *shlex.split(command)]
+        subprocess.run(run, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+        return log
+
+    def make(self, command, *more):
+        """The page of a program, which is made once, or of two runs."""
+        key = (command, *more)
+        if key not in self.made:
+            self.made[key] = self.make_anew(command, more)
+        return self.made[key]
+
+    def make_anew(self, command, more):
+        tour = os.path.join(ROOT, os.path.basename(shlex.split(command)[0]), "tour.txt")
+        tool = os.path.join(PRODUCTS, "sm100emu-log")
+        logs = [self.log(command), *more]
+        out = os.path.join(self.scratch.name, "out%d" % len(self.made))
+        return watch.make(logs, out, roots=(ROOT, ROOT), tool=tool, tour=tour)[0]
+
+    def tap(self, element):
+        """A finger on the middle of an element, which must be in sight."""
+        x, y, seen = self.js(
+            "(() => { const e = %s, b = e.getBoundingClientRect(), x = b.left + b.width / 2, y = b.top + b.height / 2;"
+            " return [x, y, %s(e, x, y)]; })()" % (element, SEEN)
+        )
+        self.assertTrue(seen, "not in sight: " + element)
+        self.page.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.page.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.page.settle()
+
+    def stop(self, number):
+        """The stop of that number is shown. The row of its barrier may be out of sight if the screen is too low for both."""
+        got = self.js(STOP)
+        stop = got["stop"]
+        self.assertEqual(got["at"], number)
+        self.assertIn(stop["title"], got["title"])
+        self.assertEqual(got["text"], stop["text"].replace("`", ""))
+        self.assertTrue(got["texts"], "the text of %s is not in sight" % stop["name"])
+        self.assertEqual(got["event"], stop["event"])
+        self.assertTrue(got["cursor"], "the event of %s is not in sight" % stop["name"])
+        self.assertEqual(got["cut"], [], "the window is too narrow for %s" % stop["name"])
+        self.assertTrue(got["rows"])
+        for far, seen in got["rows"]:
+            self.assertTrue(seen or far > got["high"] - RULER, "a row of %s is not in sight" % stop["name"])
+        if got["wait"]:
+            self.assertTrue(all(seen for _, seen in got["rows"]), "the barrier of %s is not in sight" % stop["name"])
+
+    def test_by_keys_on_a_desktop(self):
+        for command in PROGRAMS:
+            with self.subTest(command):
+                path = self.make(command)
+                self.assertLess(os.path.getsize(path), LIMIT)
+                self.page.open(path)
+                self.quiet()
+                self.assertTrue(self.js("watch.tour.root.hidden"))
+                count = self.js("watch.tour.stops.length")
+                for n in range(count):
+                    self.page.key("t")
+                    self.stop(n)
+                self.page.key("t")
+                self.stop(count - 1)
+                self.page.key("T")
+                self.stop(count - 2)
+                if self.js("watch.axisButton !== null"):
+                    self.page.key("x")  # in the order of events, too
+                    self.stop(count - 2)
+                self.page.key("Escape")
+                self.assertTrue(self.js("watch.tour.root.hidden"))
+                self.assertEqual(self.page.complaints, [])
+
+    def test_by_taps_on_a_phone(self):
+        self.page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        for command in PROGRAMS:
+            with self.subTest(command):
+                path = self.make(command)
+                self.page.resize(*PHONE)
+                self.page.open(path)
+                self.tap("watch.tourButton")
+                count = self.js("watch.tour.stops.length")
+                for n in range(count):
+                    self.stop(n)
+                    self.assertLessEqual(self.js("document.documentElement.scrollWidth"), PHONE[0])
+                    if n < count - 1:
+                        self.tap("watch.tour.next")
+                self.tap("watch.tour.back")
+                self.stop(count - 2)
+                self.js("(watch.tour.picker.selectedIndex = 0, watch.tour.picker.dispatchEvent(new Event('change')))")
+                self.page.settle()
+                self.stop(0)
+                self.tap("watch.tour.root.querySelector('.controls button:nth-of-type(3)')")
+                self.assertTrue(self.js("watch.tour.root.hidden"))
+
+    def test_from_another_cluster(self):
+        command = next(c for c in PROGRAMS if "05_" in c)
+        self.page.open(self.make(command))
+        self.js("watch.views[0].pick(0, 1)")
+        self.page.settle()
+        self.page.key("t")
+        self.assertEqual(self.js("watch.active.c.number"), 0)
+        self.assertEqual(self.js("document.querySelector('.pickers label:not([hidden]) select').selectedIndex"), 0)
+        self.stop(0)
+
+    def test_beside_another_schedule(self):
+        """The other run goes along, to the same event."""
+        command = next(c for c in PROGRAMS if "03_" in c)
+        lazy = self.log(command, "--schedule=lazy")
+        self.page.open(self.make(command, lazy))
+        self.assertEqual(self.js("watch.views.map(v => !!v.tour)"), [True, False])
+        for _ in range(5):
+            self.page.key("t")
+        one, two = self.js("watch.views.map(v => v.root.querySelector('.sentence').textContent)")
+        self.assertRegex(one, r"^Warp 0 .*waited for full, parity 0, for [\d,]+ cycles: phase 0 is complete")
+        self.assertRegex(two, r"^Warp 0 .*waited for full, parity 0, for [\d,]+ cycles: phase 0 is complete")
+
+    def test_without_a_tour(self):
+        """No button, no key, and nothing of it among the keys."""
+        self.show([sample.make(2)])
+        self.assertEqual(self.js("[watch.tour, watch.tourButton, document.querySelector('.tour')]"), [None, None, None])
+        before = self.k()
+        for key in "t", "T", "Escape":
+            self.page.key(key)
+        self.assertEqual(self.k(), before)
+        self.assertNotIn("tour", self.js("watch.dialog.textContent"))
+        self.quiet()
+
+    def test_screen_readers(self):
+        self.page.open(self.make(PROGRAMS[0]))
+        self.page.key("t")
+        wanted = {("region", "Tour"), ("combobox", "Stop of the tour"), ("button", "◀ Back"), ("button", "Next ▶")}
+        until = time.monotonic() + 10
+        while wanted and time.monotonic() < until:  # the tree comes after the page
+            nodes = self.page.call("Accessibility.getFullAXTree")["nodes"]
+            wanted -= {(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if not n.get("ignored")}
+        self.assertEqual(wanted, set())
+        self.assertEqual(self.js("watch.tourButton.getAttribute('aria-pressed')"), "true")
+        self.assertEqual(self.js("watch.tour.text.getAttribute('aria-live')"), "polite")
+
+
+if __name__ == "__main__":
+    if not chromium.find():
+        print("skipped: no Chromium here (apt-get install chromium, or CHROMIUM=/path/to/it)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=1)
