@@ -209,6 +209,10 @@ static void check_causes(const struct made *m, struct names *names) {
     CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
     causes[met - 1] = 9999;
     CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
+    const uint32_t began = m->ops[1].started, cause = m->events[began - 1].cause;
+    CHECK_EQ(say_cause(&s, began), cause);
+    cycle[cause - 1] = 1; /* it began before, on the clock */
+    CHECK_EQ(say_cause(&s, began), 0);
     times_free_cluster(&times);
     xfree(causes);
     xfree(cycle);
