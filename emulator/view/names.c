@@ -405,6 +405,8 @@ void names_free(struct names *names) {
 
 void names_like(struct names *names, struct names *other) { names->like = other; }
 
+bool names_alike(const struct names *names) { return names->alike; }
+
 const struct names_cluster *names_of(struct names *names, uint32_t cluster) {
     struct names_cluster **at = &names->clusters[cluster];
     if (*at)

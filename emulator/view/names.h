@@ -38,6 +38,9 @@ void names_like(struct names *names, struct names *other);
 /* Of the cluster at log->clusters[cluster]; worked out when it is first asked for. */
 const struct names_cluster *names_of(struct names *names, uint32_t cluster);
 
+/* Have all warps the same task? They are called by their numbers then. */
+bool names_alike(const struct names *names);
+
 /* "load", or for one of several warps with that name "epilogue 2", or "warp 5"; the unit's name for TRACE_NO_WARP. */
 const char *names_warp(const struct names_cluster *n, uint32_t rank, uint32_t warp, char *buf, size_t size);
 

@@ -104,8 +104,12 @@ static void check_timeline(const struct made *m, struct names *names) {
     CHECK_EQ(lines_with(text, "--- tile"), 2);
     CHECK(strstr(text, "\033[") == NULL); /* no terminal, no colours */
     free(s.text);
+    t.last_tile = 0;
+    CHECK_HAS(timeline(m, names, &s, t), "--- left out: tile 1 (--tiles=1)\n");
+    free(s.text);
     t.first_tile = t.last_tile = 1;
     text = timeline(m, names, &s, t);
+    CHECK(strstr(text, "left out") == NULL);
     CHECK_HAS(text, "2 x UMMA 256x64x16, D =, columns 64-127");
     CHECK(strstr(text, "columns 0-63") == NULL && strstr(text, "initialises") == NULL);
     free(s.text);
