@@ -33,6 +33,8 @@ static const char help_text[] =
     "  --perfetto=FILE write the log to FILE in the trace-event format, which https://ui.perfetto.dev opens\n"
     "  --json          all of it as JSON, on stdout: emulator/view/json.h says what is what\n"
     "\n"
+    "  --like=LOG      warps are called as in LOG, another run of the same kernels: one that ended early has not come\n"
+    "                  to all that names them\n"
     "  --order         the order of the events alone; else times are cycles on a model of a B200, where it can tell\n"
     "  --launch=N      the launch, in the order of the log (default: the first with a tcgen05.mma, else 1; --json:\n"
     "                  all)\n"
@@ -64,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void stop(int status, con
 
 struct options {
     bool json, text, order; /* text: --timeline */
-    const char *follow, *perfetto, *path;
+    const char *follow, *perfetto, *path, *like;
     uint32_t launch; /* from 1; 0: not said */
     bool has_cluster, has_width;
     uint32_t cluster, width;
@@ -116,6 +118,8 @@ static bool take_value(const char *arg, struct options *o) {
         o->follow = v;
     } else if ((v = value_of(arg, "--perfetto"))) {
         o->perfetto = v;
+    } else if ((v = value_of(arg, "--like"))) {
+        o->like = v;
     } else if ((v = value_of(arg, "--launch"))) {
         o->launch = number_of("--launch", v, 1, UINT32_MAX - 1);
     } else if ((v = value_of(arg, "--cluster"))) {
@@ -221,13 +225,16 @@ static bool has_umma(const struct trace_log *log) {
     return false;
 }
 
-static void show(struct options *o, struct trace_log **logs, uint32_t count) {
+static void show(struct options *o, const struct view_run *run, const struct view_run *like) {
+    const uint32_t count = run->count;
     for (uint32_t i = count; i > 0 && !o->launch; i--)
-        o->launch = has_umma(logs[count - i]) ? count - i + 1 : i == 1 ? 1 : 0;
+        o->launch = has_umma(run->logs[count - i]) ? count - i + 1 : i == 1 ? 1 : 0;
     if (o->launch > count)
         stop(FAILED, "--launch=%u: the log has %u launches", o->launch, count);
-    const struct trace_log *log = logs[o->launch - 1];
-    struct names *names = names_make(log, time_of(o->path));
+    const struct trace_log *log = run->logs[o->launch - 1];
+    struct names *names = names_make(log, run->newest),
+                 *other = o->launch <= like->count ? names_make(like->logs[o->launch - 1], like->newest) : NULL;
+    names_like(names, other);
     struct times times;
     char why[256] = "";
     const bool text = o->text || o->follow || !(o->json || o->perfetto);
@@ -243,28 +250,42 @@ static void show(struct options *o, struct trace_log **logs, uint32_t count) {
     if (clock)
         times_free(&times, log);
     names_free(names);
+    names_free(other);
+}
+
+static struct view_run read_run(const char *path, struct trace_log ***logs) {
+    char why[512];
+    const uint32_t count = trace_read(path, logs, why, sizeof why);
+    if (!count)
+        stop(FAILED, "%s", why);
+    return (struct view_run){*logs, count, time_of(path)};
+}
+
+static void free_run(struct trace_log **logs, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        trace_free(logs[i]);
+    free(logs);
 }
 
 int main(int argc, char **argv) {
     struct options o = {.timeline = timeline_default()};
-    struct trace_log **logs;
-    char why[512];
+    struct trace_log **logs, **its = NULL;
+    struct view_run like = {0};
     for (int i = 1; i < argc; i++)
         take(argv[i], &o);
     if (!o.path)
         stop(WRONG_USE, "no log given; --help says how");
     if (o.json && (o.text || o.follow))
         stop(WRONG_USE, "--json has stdout to itself");
-    const uint32_t count = trace_read(o.path, &logs, why, sizeof why);
-    if (!count)
-        stop(FAILED, "%s", why);
-    show(&o, logs, count);
-    if (o.json && !view_json(stdout, logs, count, time_of(o.path), !o.order))
+    const struct view_run run = read_run(o.path, &logs);
+    if (o.like)
+        like = read_run(o.like, &its);
+    show(&o, &run, &like);
+    if (o.json && !view_json(stdout, &run, &like, !o.order))
         stop(FAILED, "stdout takes no more: %s", strerror(errno));
     if (fflush(stdout) != 0)
         stop(FAILED, "stdout takes no more: %s", strerror(errno));
-    for (uint32_t i = 0; i < count; i++)
-        trace_free(logs[i]);
-    free(logs);
+    free_run(logs, run.count);
+    free_run(its, like.count);
     return 0;
 }

@@ -60,7 +60,7 @@ if [ -n "${BREAK:-}" ]; then
     record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
     record "$copy/$broken" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sentence "$patch"
-    [ -z "${TEXT:-}" ] || exec "$build/sm100emu-log" --timeline "$folder/log-broken"
+    [ -z "${TEXT:-}" ] || exec "$build/sm100emu-log" --timeline --like="$folder/log" "$folder/log-broken"
     page "$folder/log" "$folder/log-broken" -o "$folder" --title "${watched##*/}, BREAK=$BREAK" \
         --name "${watched##*/}" --said "$folder/findings.sarif" \
         --name2 "broken: $(sentence "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$copy"
@@ -75,7 +75,7 @@ if [ -n "${BESIDE:-}" ]; then
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
 if [ -n "${TEXT:-}" ]; then
-    exec "$build/sm100emu-log" --timeline "${2:-$1}"
+    exec "$build/sm100emu-log" --timeline --like="$1" "${2:-$1}"
 fi
 sh scripts/doctor.sh need python3
 [ -z "$tour" ] || set -- "$@" --tour "$tour"

@@ -240,9 +240,8 @@ static void put_texts(FILE *f, const struct trace_log *log) {
     fputs("]", f);
 }
 
-static void put_log(FILE *f, const struct trace_log *log, int64_t newest, bool clock) {
+static void put_log(FILE *f, const struct trace_log *log, struct names *names, bool clock) {
     struct texts t = texts_of(log);
-    struct names *names = names_make(log, newest);
     struct times times;
     char why[256] = "";
     clock = clock && times_make(&times, log, why, sizeof why);
@@ -271,15 +270,19 @@ static void put_log(FILE *f, const struct trace_log *log, int64_t newest, bool c
     fputs("]}", f);
     if (clock)
         times_free(&times, log);
-    names_free(names);
     xfree(t.index);
 }
 
-bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count, int64_t newest, bool clock) {
+bool view_json(FILE *file, const struct view_run *run, const struct view_run *like, bool clock) {
     fprintf(file, "{\"version\": %u, \"logs\": [", TRACE_VERSION);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        struct names *names = names_make(run->logs[i], run->newest),
+                     *other = like && i < like->count ? names_make(like->logs[i], like->newest) : NULL;
+        names_like(names, other);
         fputs(i ? ",\n" : "\n", file);
-        put_log(file, logs[i], newest, clock);
+        put_log(file, run->logs[i], names, clock);
+        names_free(names);
+        names_free(other);
     }
     fputs("\n]}\n", file);
     return fflush(file) == 0 && !ferror(file);

@@ -21,8 +21,15 @@
 
 #include <stdio.h>
 
-/* newest: of source files, as of names_make (view/names.h); clock: with times. False with errno when the file takes no
- * more. */
-bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count, int64_t newest, bool clock);
+/* Logs of one run, launch by launch. */
+struct view_run {
+    struct trace_log *const *logs;
+    uint32_t count;
+    int64_t newest; /* of source files, as of names_make (view/names.h) */
+};
+
+/* like: another run, whose names for warps are taken (names_like), or NULL; clock: with times. False with errno when the
+ * file takes no more. */
+bool view_json(FILE *file, const struct view_run *run, const struct view_run *like, bool clock);
 
 #endif

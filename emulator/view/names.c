@@ -77,13 +77,11 @@ static struct names_init init_of(struct names *names, uint32_t site) {
     return init;
 }
 
-#define MAX_ROLES 64u
-
 static uint32_t role_number(struct names *names, const char *text) {
     for (uint32_t i = 0; i < names->num_roles; i++)
         if (strcmp(names->roles[i], text) == 0)
             return i + 1;
-    if (names->num_roles == MAX_ROLES)
+    if (names->num_roles == NAMES_ROLES)
         return 0;
     names->roles = arena_grow(&names->arena, names->roles, names->num_roles, &names->roles_cap, sizeof *names->roles);
     names->roles[names->num_roles++] = keep(names, text);
@@ -254,34 +252,86 @@ static void name_objects(struct names *names, const struct trace_cluster *c, str
 
 /* --- warps -------------------------------------------------------------------------------------------------------- */
 
-/* Of each warp the task under which most of its events lie, the one that the log tells of first if two do. */
+static uint32_t site_role(struct names *names, uint32_t site) {
+    if (!names->site_roles[site])
+        names->site_roles[site] = role_of(names, site) + 1;
+    return names->site_roles[site] - 1;
+}
+
+/* Is it something that a warp does in a task, if its line is in one? */
+static bool votes(const struct trace_event *e) { return e->site && e->warp != TRACE_NO_WARP && e->class != TRACE_LIFE; }
+
+/* The number with the most votes, the first of several; 0: there is no vote. */
+static uint32_t most(const uint32_t *count, uint32_t roles) {
+    uint32_t best = 0;
+    for (uint32_t r = 1; r < roles; r++)
+        if (count[r] > (best ? count[best] : 0))
+            best = r;
+    return best;
+}
+
+/* Of each warp number the task under which most events lie, in all CTAs of the log. They run the same program, so a warp
+ * has one name everywhere, though one CTA of a pair does more of it. A task that all warps have tells none apart. */
+static void find_tasks(struct names *names) {
+    const struct trace_log *log = names->log;
+    uint32_t count[TRACE_NO_WARP][NAMES_ROLES + 1] = {{0}};
+    bool alike = true;
+    for (uint32_t k = 0; k < log->num_clusters; k++)
+        for (uint32_t i = 0; i < log->clusters[k].num_events; i++) {
+            const struct trace_event *e = &log->clusters[k].events[i];
+            if (votes(e))
+                count[e->warp][site_role(names, e->site)]++;
+            if (e->warp != TRACE_NO_WARP && e->warp >= names->num_warps)
+                names->num_warps = e->warp + 1u;
+        }
+    for (uint32_t w = 0; w < names->num_warps; w++) {
+        names->tasks[w] = most(count[w], NAMES_ROLES + 1);
+        alike &= names->tasks[w] == names->tasks[0];
+    }
+    names->alike = alike && names->num_warps > 1;
+    names->tasks_known = true;
+}
+
+/* A warp that has nothing to do with the task of its number is called by what it does itself. */
 static void name_warps(struct names *names, const struct trace_cluster *c, struct names_cluster *n) {
     for (uint32_t i = 0; i < c->num_events; i++) {
         const struct trace_event *e = &c->events[i];
-        if (e->site && !names->site_roles[e->site])
-            names->site_roles[e->site] = role_of(names, e->site) + 1;
         n->ctas = e->rank >= n->ctas ? e->rank + 1u : n->ctas;
         if (e->warp != TRACE_NO_WARP && e->warp >= n->num_warps)
             n->num_warps = e->warp + 1u;
     }
     const uint32_t warps = n->ctas * n->num_warps, roles = names->num_roles + 1;
-    uint32_t *votes = xcalloc((size_t)warps * roles + 1, sizeof *votes);
+    uint32_t *count = xcalloc((size_t)warps * roles + 1, sizeof *count);
     for (uint32_t i = 0; i < c->num_events; i++) {
         const struct trace_event *e = &c->events[i];
-        if (e->site && e->warp != TRACE_NO_WARP && e->class != TRACE_LIFE)
-            votes[(e->rank * n->num_warps + e->warp) * roles + names->site_roles[e->site] - 1]++;
+        if (votes(e))
+            count[(e->rank * n->num_warps + e->warp) * roles + site_role(names, e->site)]++;
     }
     n->warps = arena_array(&names->arena, warps, sizeof *n->warps);
     for (uint32_t w = 0; w < warps; w++) {
-        uint32_t best = 0;
-        for (uint32_t r = 1; r < roles; r++)
-            if (votes[w * roles + r] > (best ? votes[w * roles + best] : 0))
-                best = r;
+        const uint32_t *own = &count[w * roles], task = names->tasks[w % n->num_warps];
+        const uint32_t best = task && own[task] ? task : most(own, roles);
         char text[24];
         snprintf(text, sizeof text, "warp %u", w % n->num_warps);
-        n->warps[w] = best ? names->roles[best - 1] : keep(names, text);
+        n->warps[w] = best && !names->alike ? names->roles[best - 1] : keep(names, text);
     }
-    xfree(votes);
+    xfree(count);
+}
+
+/* Of another run of the same kernel: as they are called there. */
+static void name_warps_alike(const struct names *names, const struct trace_cluster *c, struct names_cluster *n) {
+    const struct trace_log *like = names->like ? names->like->log : NULL;
+    if (!like || strcmp(trace_string(like, like->kernel), trace_string(names->log, names->log->kernel)) != 0)
+        return;
+    for (uint32_t k = 0; k < like->num_clusters; k++) {
+        if (like->clusters[k].number != c->number)
+            continue;
+        const struct names_cluster *its = names_of(names->like, k);
+        for (uint32_t r = 0; r < n->ctas && r < its->ctas; r++)
+            for (uint32_t w = 0; w < n->num_warps && w < its->num_warps; w++)
+                n->warps[r * n->num_warps + w] = its->warps[r * its->num_warps + w];
+        return;
+    }
 }
 
 const char *names_warp(const struct names_cluster *n, uint32_t rank, uint32_t warp, char *buf, size_t size) {
@@ -353,15 +403,22 @@ void names_free(struct names *names) {
     xfree(names);
 }
 
+void names_like(struct names *names, struct names *other) { names->like = other; }
+
+bool names_alike(const struct names *names) { return names->alike; }
+
 const struct names_cluster *names_of(struct names *names, uint32_t cluster) {
     struct names_cluster **at = &names->clusters[cluster];
     if (*at)
         return *at;
+    if (!names->tasks_known)
+        find_tasks(names);
     const struct trace_cluster *c = &names->log->clusters[cluster];
     struct names_cluster *n = *at = arena_alloc(&names->arena, sizeof *n);
     n->ctas = c->ctas;
     name_objects(names, c, n);
     name_warps(names, c, n);
+    name_warps_alike(names, c, n);
     names_find_ranges(names, c, n);
     return n;
 }

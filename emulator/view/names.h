@@ -2,7 +2,8 @@
  *
  * A log knows offsets and numbers. The names are in the program's source, whose lines the log names: an mbarrier's in
  * the line that initialises it, a warp's task in the line of the kernel that calls it, a buffer's in the line that
- * fills it. Where a file is missing or was changed later, names fall back on offsets and numbers; nothing fails.
+ * fills it. Warps of one number have one name in all CTAs, after the task in which they do most; if that is the same
+ * for all numbers, names are numbers. Where a file is missing or was changed later, names fall back on offsets and numbers; nothing fails.
  */
 #ifndef VIEW_NAMES_H
 #define VIEW_NAMES_H
@@ -30,8 +31,15 @@ struct names_cluster {
 struct names *names_make(const struct trace_log *log, int64_t newest);
 void names_free(struct names *names);
 
+/* Warps are called as in `other`, a run of the same kernel beside this one, if it has the cluster; it is to stay while
+ * the names are used. A run that ended early has not come to all tasks. */
+void names_like(struct names *names, struct names *other);
+
 /* Of the cluster at log->clusters[cluster]; worked out when it is first asked for. */
 const struct names_cluster *names_of(struct names *names, uint32_t cluster);
+
+/* Have all warps the same task? They are called by their numbers then. */
+bool names_alike(const struct names *names);
 
 /* "load", or for one of several warps with that name "epilogue 2", or "warp 5"; the unit's name for TRACE_NO_WARP. */
 const char *names_warp(const struct names_cluster *n, uint32_t rank, uint32_t warp, char *buf, size_t size);

@@ -6,7 +6,8 @@
 #include "base/source.h"
 #include "view/names.h"
 
-#define NAMES_CHAIN 32 /* inlined calls around an instruction that are looked at */
+#define NAMES_CHAIN 32  /* inlined calls around an instruction that are looked at */
+#define NAMES_ROLES 64u /* tasks of a log that are told apart */
 
 /* What the source says of an mbarrier.init. */
 struct names_init {
@@ -24,10 +25,14 @@ struct names {
     struct names_init *inits; /* by site, 0: none */
     uint32_t *init_sites;     /* those that stand for others */
     uint32_t num_init_sites, init_sites_cap;
-    uint32_t *site_roles; /* by site: a number from 1 in `roles`, 0: none */
+    uint32_t *site_roles; /* by site: 1 + a number from 1 in `roles`, 1: it has none, 0: was not looked for */
     const char **roles;
     uint32_t num_roles, roles_cap;
-    const char **fills; /* by site: what the line of a copy calls what it fills or empties, or NULL */
+    uint32_t tasks[TRACE_NO_WARP]; /* by warp number: a number from 1 in `roles`, 0: none */
+    uint32_t num_warps;            /* warp numbers that the log tells of */
+    bool tasks_known, alike;       /* alike: all have the same task */
+    struct names *like;            /* of another run whose warps' names these take, or NULL */
+    const char **fills;            /* by site: what the line of a copy calls what it fills or empties, or NULL */
     bool fills_known;
     struct names_cluster **clusters;
     /* By call: it is a trampoline, the one call in a file that many instructions come through, as of a kernel that only

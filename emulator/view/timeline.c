@@ -114,7 +114,7 @@ static uint64_t key_of(const struct say *s, uint32_t number) {
     if (say_is_phase(e) || e->warp == TRACE_NO_WARP || e->warp >= s->n->num_warps)
         key = mix(key, 300);
     else
-        key = mix_text(key, s->n->warps[e->rank * s->n->num_warps + e->warp], "");
+        key = mix_text(key, names_alike(s->names) ? "warp" : s->n->warps[e->rank * s->n->num_warps + e->warp], "");
     key = mix(key, e->class * 256u + e->kind);
     if (e->op && !say_is_phase(e)) {
         const struct trace_op *op = &s->c->ops[e->op - 1];
@@ -310,6 +310,17 @@ static double tile_time(const struct say *s, const uint32_t *tiles, uint32_t til
     return first;
 }
 
+/* That there is more. */
+static void put_rest(struct rows *out, const struct say *s, const uint32_t *tiles, uint32_t next) {
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < s->c->num_ops; i++)
+        last = tiles[i] != TILES_NONE && tiles[i] > last && s->c->ops[i].issued ? tiles[i] : last;
+    if (next == last)
+        rows_note(out, "--- left out: tile %u (--tiles=%u)", last, last);
+    else if (next < last)
+        rows_note(out, "--- left out: tiles %u to %u (--tiles=%u-%u)", next, last, next, last);
+}
+
 static bool check(const struct trace_log *log, const struct timeline *t, char *why, size_t size) {
     if (t->cluster >= log->num_clusters) {
         snprintf(why, size, "there is no cluster %u: the log has %u", t->cluster, log->num_clusters);
@@ -344,6 +355,8 @@ bool timeline_print(struct rows *out, const struct trace_log *log, struct names 
         /* behind the first tile the sorts are known */
         put_tile(out, &d, tile == t->first_tile ? t->repeat : t->repeat > 1 ? 1 : t->repeat);
     }
+    if (has_first)
+        put_rest(out, &s, tiles, t->last_tile + 1);
     xfree(d.runs);
     xfree(d.waits);
     xfree(tiles);

@@ -60,17 +60,23 @@ def find_tool(given):
     return tool
 
 
-def as_json(path, tool):
-    """The logs of a file, which is JSON already or becomes it by sm100emu-log."""
+def is_json(path):
     with open(path, "rb") as f:
-        text = f.read(1)
-        if text == b"{":
-            text += f.read()
-        else:
-            told = subprocess.run([find_tool(tool), "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            if told.returncode:
-                raise Refused(told.stderr.decode(errors="replace").strip() or "%s: sm100emu-log failed" % path)
-            text = told.stdout
+        return f.read(1) == b"{"
+
+
+def as_json(path, tool, like=None):
+    """The logs of a file, which is JSON already or becomes it by sm100emu-log. Of a second run warps are called as in the
+    first, `like`, unless that is JSON."""
+    if is_json(path):
+        with open(path, "rb") as f:
+            text = f.read()
+    else:
+        names = ["--like=" + like] if like and not is_json(like) else []
+        told = subprocess.run([find_tool(tool), "--json"] + names + [path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if told.returncode:
+            raise Refused(told.stderr.decode(errors="replace").strip() or "%s: sm100emu-log failed" % path)
+        text = told.stdout
     try:
         data = json.loads(text)
     except ValueError as bad:
@@ -326,9 +332,8 @@ def write(path, text):
 
 def perfetto(path, out, tool):
     """DIR/trace.json of a log in the emulator's own form."""
-    with open(path, "rb") as f:
-        if f.read(1) == b"{":
-            return None
+    if is_json(path):
+        return None
     target = os.path.join(out, "trace.json")
     told = subprocess.run([find_tool(tool), "--perfetto=" + target, path], stderr=subprocess.PIPE)
     if told.returncode:
@@ -350,7 +355,7 @@ def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROO
     overhead = sum(len(text_of(name)) for name in SCRIPTS + ["index.html", "style.css"])
     pages = Pages(title, room - overhead - 40000, len(logs))  # lines of the sources take the rest
     for i, path in enumerate(logs):
-        found = as_json(path, tool)
+        found = as_json(path, tool, logs[0] if i else None)
         if not any(c["events"]["kind"] for log in found for c in log["clusters"]):
             raise Refused("%s: there is no event in this log" % path)
         name, told, root = [given[i] if i < len(given) else None for given in (names, said, roots)]

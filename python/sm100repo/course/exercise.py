@@ -90,11 +90,11 @@ def task(e):
         words = " ".join(e.run)
         args = f" ARGS='{words}'" if words else ""
         path = kernels.source_path(e.step)
-        strict = ", but for `" + "`, `".join(e.strict) + "`" if e.strict else ""
+        strict = ", except `" + "`, `".join(e.strict) + "`" if e.strict else ""
         host = f"The host code is that of [`{path}`](../../../{path})."
         lines += [wrapped(f"Change only `{KERNEL}`. {WRAPPERS} {host} {WORK}"), "",
                   f"- `make run-{number} EXERCISE={e.name}{args}`",
-                  "  runs it on the emulator. `make run` in this folder does the same. Findings of class *strict* cost",
+                  "  runs it on the emulator. `make run` in this folder does the same. A finding of class *strict* costs",
                   f"  no points{strict}. `SM100EMU_CHECK=strict make run` shows them.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it. `HINT=1`, `HINT=2` or `HINT=3` gives a hint."]
         if e.timed:

@@ -101,7 +101,7 @@ def show(mark, lines, seconds):
         parts = f"answers {len(mark.parts) - len(mark.wrong)}/{len(mark.parts)}"
     if mark.state != "graded":
         parts = mark.state
-    print(f"  {mark.name:40} {mark.points:5g}   {parts}{f'   {seconds:.1f} s' if seconds >= 0.1 else ''}", flush=True)
+    print(f"  {mark.name:40} {mark.points:5g}   {parts}{f'   marked in {seconds:.1f} s' if seconds >= 0.1 else ''}", flush=True)
     for line in [text for note in mark.notes for text in note.splitlines()] + lines:
         print(f"      {line}")
 
@@ -132,13 +132,14 @@ def main(argv):
         why = found[exercise.name][1]
         mark = refused(exercise, why) if why else grader.grade(exercise, path, untouched=bool(level and o.exercise),
                                                                asides=level > 1)
-        told[mark.name] = hints.within_limits(mark, exercise, text_at(path), level)
+        asked = level if mark.state != "not begun" or o.exercise else 0
+        told[mark.name] = hints.within_limits(mark, exercise, text_at(path), asked)
         marks.append(mark)
         show(mark, told[mark.name], time.monotonic() - began)
     total = sum(mark.points for mark in marks)
     begun = sum(mark.state != "not begun" for mark in marks)
     print(f"  {'total':40} {total:5g}   of {100 * len(marks)}; {begun} of {len(marks)} begun")
-    if not begun:
+    if not begun and not any(told.values()):
         print(f"  make exercise-{o.lesson} writes what is not there yet; an exercise begins with your first change")
     if any(0 <= m.points < 100 and m.state != "not begun" for m in marks) and not level:
         print("  HINT=1 names the broken rules or wrong answers, HINT=2 the lines, HINT=3 shows the solution")

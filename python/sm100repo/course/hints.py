@@ -5,6 +5,7 @@ first level says where D is wrong, and the second which lines the exercise is ab
 """
 
 import difflib
+import re
 
 from sm100repo.course import sandbox, submission
 from sm100repo.course.model import PREDICT
@@ -21,10 +22,10 @@ def rule_of(mark):
         places = [found.section, f"docs/diagnostics.md#{found.rule}", f"told under --schedule={found.schedule}"]
         lines.append("      " + "; ".join(place for place in places if place))
     if not mark.findings and mark.said:
-        lines.append(f"no rule fell that costs points; the numbers are wrong. The host says: {mark.said}")
+        lines.append(f"no rule that costs points is broken; the numbers are wrong. The host says: {mark.said}")
     if not lines:
         lines += mark.waits[:3]
-    return lines
+    return lines or ["no rule that costs points is broken"]
 
 
 def line_of(mark, exercise, text):
@@ -39,7 +40,10 @@ def line_of(mark, exercise, text):
         if found.hint:
             lines.append(f"      {found.hint}")
     if not leads and exercise.first:
-        lines.append(f"line: the exercise is about lines {exercise.first} to {exercise.last} of the file as given")
+        where = f"line {exercise.first}"
+        if exercise.last > exercise.first:
+            where = f"lines {exercise.first} to {exercise.last}"
+        lines.append(f"line: the exercise is about {where} of the file as given")
     return lines
 
 
@@ -55,12 +59,32 @@ def hunks(text, solution, around=1):
     return found
 
 
+def code(text):
+    """The lines without comments and white space."""
+    bare = re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.S)
+    return ["".join(line.split()) for line in bare.splitlines()]
+
+
+def is_code(hunk, yours, its):
+    """Whether a hunk of the difference between two texts, whose code() is given, changes more than comments."""
+    spans = [[int(n) for n in span[1:].split(",")] for span in hunk[1][0].split()[1:3]]
+    (a, m), (b, n) = ((span + [1])[:2] for span in spans)
+    return "".join(yours[a - 1:a - 1 + m]) != "".join(its[b - 1:b - 1 + n])
+
+
 def difference(mark, exercise, text):
-    """Level 3: the hunk nearest to what was found comes first."""
+    """Level 3: the hunks that change code, in the order of the file; of many those nearest to what was found."""
     at = next((f.line for f in mark.findings if f.line), exercise.first)
-    lines = [line for _, hunk in sorted(hunks(text, exercise.solution), key=lambda h: abs(h[0] - at)) for line in hunk]
-    more = [f"... and {len(lines) - MOST} lines more"] if len(lines) > MOST else []
-    return ["difference to the solution (- yours, + its):", *lines[:MOST], *more]
+    found, yours, its = hunks(text, exercise.solution), code(text), code(exercise.solution)
+    found = [hunk for hunk in found if is_code(hunk, yours, its)] or found
+    shown, room, all_lines = [], MOST, sum(len(lines) for _, lines in found)
+    for hunk in sorted(found, key=lambda h: abs(h[0] - at)):
+        if room > 0:
+            shown.append((hunk[0], hunk[1][:room]))
+            room -= len(hunk[1])
+    lines = [line for _, hunk in sorted(shown) for line in hunk]
+    more = [f"... and {all_lines - len(lines)} lines more"] if all_lines > len(lines) else []
+    return ["difference to the solution (- yours, + its):", *lines, *more]
 
 
 def of_questions(mark, exercise, level):
@@ -75,8 +99,8 @@ def of_questions(mark, exercise, level):
 
 
 def hints(mark, exercise, text, level):
-    """The lines of all levels up to `level`; none for what has full marks, or is not begun and was not run."""
-    if not level or mark.state == "not begun" and not mark.findings or mark.points == 100:
+    """The lines of all levels up to `level`; none for what has full marks, or for a kernel that is not there."""
+    if not level or mark.points == 100 or mark.state == "not begun" and not text:
         return []
     if exercise.kind == PREDICT:
         return of_questions(mark, exercise, level)

@@ -130,6 +130,75 @@ static void check_wrapper(void) {
     made_close(&m);
 }
 
+/* A warp does something so many times, in what the kernel calls at this line. */
+static void does(struct made *m, uint32_t rank, uint32_t warp, uint32_t task, uint32_t times) {
+    const uint32_t site = made_site(m, 8, task, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;");
+    for (uint32_t i = 0; i < times; i++)
+        made_wait(m, rank, warp, 1, 0, site, WAIT_BEGINS, 0);
+}
+
+/* Warps of one number have one name, though in one CTA the other task has more events; a CTA that has none of it at all
+ * calls its own by what it does. */
+static void check_numbers(void) {
+    struct made m;
+    char buf[64];
+    made_open(&m, true);
+    does(&m, 1, 0, 5, 1);
+    does(&m, 1, 0, 7, 2);
+    does(&m, 1, 2, 6, 1);
+    does(&m, 0, 2, 7, 2);
+    struct names *names = names_make(&m.log, 0);
+    const struct names_cluster *n = names_of(names, 0);
+    CHECK_STR(names_warp(n, 0, 0, buf, sizeof buf), "mma");
+    CHECK_STR(names_warp(n, 1, 0, buf, sizeof buf), "mma");
+    CHECK_STR(names_warp(n, 0, 2, buf, sizeof buf), "epilogue");
+    CHECK_STR(names_warp(n, 1, 2, buf, sizeof buf), "load 2");
+    names_free(names);
+    made_close(&m);
+}
+
+/* A task that all warps have tells none apart. */
+static void check_same(void) {
+    struct made m;
+    char buf[64];
+    made_open(&m, true);
+    m.cluster.num_events = 20;
+    for (uint32_t warp = 0; warp < 3; warp++)
+        does(&m, 0, warp, 7, 20);
+    struct names *names = names_make(&m.log, 0);
+    const struct names_cluster *n = names_of(names, 0);
+    CHECK_STR(names_warp(n, 0, 0, buf, sizeof buf), "warp 0");
+    CHECK_STR(names_warp(n, 1, 1, buf, sizeof buf), "warp 1");
+    names_free(names);
+    made_close(&m);
+}
+
+/* A run that ended before the epilogue, beside one that did not; and beside one of another kernel. */
+static void check_beside(void) {
+    struct made whole, m;
+    char buf[64];
+    made_open(&whole, true);
+    made_open(&m, true);
+    m.cluster.num_events = 20;
+    does(&m, 0, 2, 0, 1);
+    struct names *names = names_make(&m.log, 0), *other = names_make(&whole.log, 0);
+    CHECK_STR(names_warp(names_of(names, 0), 0, 2, buf, sizeof buf), "warp 2");
+    names_free(names);
+    names = names_make(&m.log, 0);
+    names_like(names, other);
+    CHECK_STR(names_warp(names_of(names, 0), 0, 2, buf, sizeof buf), "epilogue");
+    CHECK_STR(names_warp(names_of(names, 0), 0, 0, buf, sizeof buf), "mma");
+    names_free(names);
+    names = names_make(&m.log, 0);
+    names_like(names, other);
+    whole.log.kernel = made_text(&whole, "another");
+    CHECK_STR(names_warp(names_of(names, 0), 0, 2, buf, sizeof buf), "warp 2");
+    names_free(names);
+    names_free(other);
+    made_close(&m);
+    made_close(&whole);
+}
+
 static void check_accumulators(void) {
     uint32_t end;
     CHECK_EQ(names_accumulator(&(struct trace_op){.cta_group = 2, .m = 256, .n = 256, .to_off = 0x40}, &end), 0x40);
@@ -186,6 +255,9 @@ int main(void) {
     check_maps();
     check_trampoline();
     check_wrapper();
+    check_numbers();
+    check_same();
+    check_beside();
     check_accumulators();
     check_circle();
     return check_report();

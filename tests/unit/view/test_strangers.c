@@ -104,7 +104,8 @@ static bool show_all(FILE *out, const char *path) {
         }
         names_free(names);
     }
-    CHECK(!count || view_json(out, logs, count, 0, true));
+    const struct view_run run = {logs, count, 0};
+    CHECK(!count || view_json(out, &run, &run, true));
     for (uint32_t i = 0; i < count; i++)
         trace_free(logs[i]);
     xfree(logs);

@@ -104,8 +104,12 @@ static void check_timeline(const struct made *m, struct names *names) {
     CHECK_EQ(lines_with(text, "--- tile"), 2);
     CHECK(strstr(text, "\033[") == NULL); /* no terminal, no colours */
     free(s.text);
+    t.last_tile = 0;
+    CHECK_HAS(timeline(m, names, &s, t), "--- left out: tile 1 (--tiles=1)\n");
+    free(s.text);
     t.first_tile = t.last_tile = 1;
     text = timeline(m, names, &s, t);
+    CHECK(strstr(text, "left out") == NULL);
     CHECK_HAS(text, "2 x UMMA 256x64x16, D =, columns 64-127");
     CHECK(strstr(text, "columns 0-63") == NULL && strstr(text, "initialises") == NULL);
     free(s.text);
@@ -209,6 +213,10 @@ static void check_causes(const struct made *m, struct names *names) {
     CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
     causes[met - 1] = 9999;
     CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
+    const uint32_t began = m->ops[1].started, cause = m->events[began - 1].cause;
+    CHECK_EQ(say_cause(&s, began), cause);
+    cycle[cause - 1] = 1; /* it began before, on the clock */
+    CHECK_EQ(say_cause(&s, began), 0);
     times_free_cluster(&times);
     xfree(causes);
     xfree(cycle);
