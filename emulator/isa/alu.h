@@ -4,7 +4,7 @@
  *
  * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e.
  * With all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of
- * the result is poison when any of its sources is.
+ * the result is poison when any of its sources is, but for instructions that move bits (isa/bits.c).
  *
  * A family is a table of rows: opcode, type, the modifiers that must and may be there, the operands' widths, handler.
  * What no row allows is refused, so everything a row accepts is a form that the PTX ISA lists.
@@ -108,12 +108,15 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 #define ALU_EACH(mask, ...)                                                                                            \
     WARP_FOR_LANES(l, (mask)) { __VA_ARGS__; }
 
+/* The same where lanes `p` of the sources are poison: by bits where the instruction moves bits (isa/bits.c). */
+enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n);
 /* The end of a handler: poison of the destination o[0], that of any of the sources o[1..n]. */
 static inline enum warp_status alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
     uint32_t p = 0;
     for (unsigned i = 1; i <= n; i++)
         p |= warp_poison(w, in->o[i].slot);
-    return warp_done(w, in->o[0].slot, mask, p);
+    return __builtin_expect((p & mask) != 0, 0) ? alu_unwritten(w, in, mask, p, n)
+                                                : warp_done(w, in->o[0].slot, mask, 0);
 }
 
 /* The same, once for all handlers that ALU_FN1 ... make. */
