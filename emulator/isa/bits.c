@@ -1,6 +1,7 @@
 /* isa/bits.c - poison by bits, of the instructions that only move bits about or where a bit of the result comes of few.
  *
- * Handlers come here when a source is poison, behind their result, so that no instruction on written registers pays. The
+ * Handlers come here when a source is poison, so that no instruction on written registers pays: behind their result, or,
+ * where the rule needs the sources' values (ALU_BITS), before it, since the result may take the place of a source. The
  * rules: what is copied, shifted, extended or inserted keeps its bits; of `and` and `or` a written bit that decides
  * makes the result's bit written; a sum's or product's bits come of those at their place and below; elements of a packed
  * type do not touch one another. Everything else is poison as a whole.
@@ -13,8 +14,7 @@ struct lane_bits {
     unsigned width; /* of the result */
     unsigned n;     /* sources */
     uint64_t u[4];  /* their bits that nothing has written, */
-    uint64_t v[4];  /*  and their values, */
-    bool lost[4];   /*  of which the result has taken the place */
+    uint64_t v[4];  /*  and, before the result, their values */
 };
 
 #define WHOLE (~UINT64_C(0))
@@ -45,19 +45,15 @@ static uint64_t extend(uint64_t u, unsigned n) {
 
 /* `one`: the bit that decides, 0 of and, all ones of or. */
 static uint64_t decided(const struct lane_bits *b, uint64_t one) {
-    const uint64_t decides_a = b->lost[0] ? 0 : ~b->u[0] & ~(b->v[0] ^ one);
-    const uint64_t decides_b = b->lost[1] ? 0 : ~b->u[1] & ~(b->v[1] ^ one);
+    const uint64_t decides_a = ~b->u[0] & ~(b->v[0] ^ one), decides_b = ~b->u[1] & ~(b->v[1] ^ one);
     return any_of(b) & ~decides_a & ~decides_b;
 }
-
-/* Source i says how far or where: it is there, and written. */
-static bool is_known(const struct lane_bits *b, unsigned i) { return !b->u[i] && !b->lost[i]; }
 
 static uint64_t shift(const struct lane_bits *b, const struct ptx_insn *src) {
     const bool left = src->op == PTX_OP_shl;
     const enum ptx_type t = ptx_insn_type(src, 0);
     const uint64_t n = b->v[1];
-    if (!is_known(b, 1))
+    if (b->u[1])
         return WHOLE;
     if (!left && (t == PTX_S16 || t == PTX_S32 || t == PTX_S64))
         return (uint64_t)((int64_t)extend(b->u[0], b->width) >> (n < 63 ? n : 63));
@@ -69,7 +65,7 @@ static uint64_t funnel(const struct lane_bits *b, const struct ptx_insn *src) {
     const uint64_t pair = b->u[1] << 32 | b->u[0];
     const uint32_t most = b->v[2] < 32 ? (uint32_t)b->v[2] : 32;
     const uint32_t n = ptx_has(src, PTX_MOD_clamp) ? most : b->v[2] & 31;
-    if (!is_known(b, 2))
+    if (b->u[2])
         return WHOLE;
     return ptx_has(src, PTX_MOD_l) ? pair << n >> 32 : pair >> n;
 }
@@ -78,7 +74,7 @@ static uint64_t funnel(const struct lane_bits *b, const struct ptx_insn *src) {
 static uint64_t extract(const struct lane_bits *b, const struct ptx_insn *src) {
     const enum ptx_type t = ptx_insn_type(src, 0);
     const unsigned at = b->v[1] & 0xff, bits = b->v[2] & 0xff;
-    if (!is_known(b, 1) || !is_known(b, 2))
+    if (b->u[1] || b->u[2])
         return WHOLE;
     if (!bits)
         return 0;
@@ -91,7 +87,7 @@ static uint64_t extract(const struct lane_bits *b, const struct ptx_insn *src) {
 /* bfi: `e` bits of a in the place of those of b from bit `c` on. */
 static uint64_t insert(const struct lane_bits *b) {
     const unsigned at = b->v[2] & 0xff, bits = b->v[3] & 0xff;
-    if (!is_known(b, 2) || !is_known(b, 3))
+    if (b->u[2] || b->u[3])
         return WHOLE;
     if (at > 63)
         return b->u[1];
@@ -180,19 +176,40 @@ static void read_source(const struct warp *w, const struct insn *in, unsigned i,
     const struct warp_opnd *o = &in->o[i + 1];
     b->u[i] = warp_unwritten(w, o->slot, o->bits, l);
     b->v[i] = o->bits == 64 ? warp_src64(w, o->slot)[l] : warp_src32(w, o->slot)[l];
-    b->lost[i] = o->slot == in->o[0].slot;
 }
 
-enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n) {
+/* Of lanes `lanes` the result's bits that nothing has written; false: all, where one of a source is. */
+static bool find_unwritten(const struct warp *w, const struct insn *in, uint32_t lanes, unsigned n,
+                           uint64_t unwritten[MACH_WARP]) {
     const struct warp_opnd *d = &in->o[0];
-    warp_set_poison(w, d->slot, mask & ~p, 0);
     if (n > 4 || d->kind != WARP_SLOT || d->bits == 1 || d->bits == 128)
-        return warp_done(w, d->slot, mask, p);
-    WARP_FOR_LANES(l, mask & p) {
+        return false;
+    WARP_FOR_LANES(l, lanes) {
         struct lane_bits b = {.width = d->bits, .n = n};
         for (unsigned i = 0; i < n; i++)
             read_source(w, in, i, l, &b);
-        warp_set_unwritten(w, d->slot, d->bits, l, result(&b, in->src));
+        unwritten[l] = result(&b, in->src);
     }
-    return WARP_NEXT;
+    return true;
+}
+
+static void set_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t unwritten[MACH_WARP]) {
+    WARP_FOR_LANES(l, lanes) { warp_set_unwritten(w, in->o[0].slot, in->o[0].bits, l, unwritten[l]); }
+}
+
+enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n) {
+    uint64_t unwritten[MACH_WARP];
+    if (!find_unwritten(w, in, mask & p, n, unwritten))
+        return warp_done(w, in->o[0].slot, mask, p);
+    set_unwritten(w, in, mask & p, unwritten);
+    return warp_done(w, in->o[0].slot, mask & ~p, 0);
+}
+
+enum warp_status alu_by_bits(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n, warp_fn fn) {
+    uint64_t unwritten[MACH_WARP];
+    const bool found = find_unwritten(w, in, mask & p, n, unwritten);
+    const enum warp_status s = fn(w, in, mask);
+    if (found)
+        set_unwritten(w, in, mask & p, unwritten);
+    return s;
 }

@@ -7,8 +7,10 @@
 #include "warp/parts.h"
 
 #define BITWISE(n, T)                                                                                                  \
-    ALU_FN2(and_##n, T, T, T, a &b)                                                                                    \
-    ALU_FN2(or_##n, T, T, T, a | b)                                                                                    \
+    ALU_FN2(plain_and_##n, T, T, T, a &b)                                                                              \
+    ALU_FN2(plain_or_##n, T, T, T, a | b)                                                                              \
+    ALU_BITS(and_##n, 2, plain_and_##n)                                                                                \
+    ALU_BITS(or_##n, 2, plain_or_##n)                                                                                  \
     ALU_FN2(xor_##n, T, T, T, a ^ b)                                                                                   \
     ALU_FN1(not_##n, T, T, ~a)                                                                                         \
     ALU_FN1(cnot_##n, T, T, a == 0)
@@ -97,21 +99,35 @@ static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n) {
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);
 }
 static inline uint32_t at_most(uint32_t n, uint32_t most) { return n < most ? n : most; }
-ALU_FN3(shf_l_clamp, u32, u32, u32, u32, funnel_left(a, b, at_most(c, 32)))
-ALU_FN3(shf_l_wrap, u32, u32, u32, u32, funnel_left(a, b, c & 31))
-ALU_FN3(shf_r_clamp, u32, u32, u32, u32, funnel_right(a, b, at_most(c, 32)))
-ALU_FN3(shf_r_wrap, u32, u32, u32, u32, funnel_right(a, b, c & 31))
+ALU_FN3(plain_shf_l_clamp, u32, u32, u32, u32, funnel_left(a, b, at_most(c, 32)))
+ALU_FN3(plain_shf_l_wrap, u32, u32, u32, u32, funnel_left(a, b, c & 31))
+ALU_FN3(plain_shf_r_clamp, u32, u32, u32, u32, funnel_right(a, b, at_most(c, 32)))
+ALU_FN3(plain_shf_r_wrap, u32, u32, u32, u32, funnel_right(a, b, c & 31))
 
 /* 9.7.8.8, 9.7.8.9: amounts above the width act as the width */
-ALU_FN2(shl_b16, u16, u16, u32, b > 15 ? 0 : (uint32_t)a << b)
-ALU_FN2(shl_b32, u32, u32, u32, b > 31 ? 0 : a << (b & 31))
-ALU_FN2(shl_b64, u64, u64, u32, b > 63 ? 0 : a << (b & 63))
-ALU_FN2(shr_u16, u16, u16, u32, b > 15 ? 0 : a >> b)
-ALU_FN2(shr_u32, u32, u32, u32, b > 31 ? 0 : a >> (b & 31))
-ALU_FN2(shr_u64, u64, u64, u32, b > 63 ? 0 : a >> (b & 63))
-ALU_FN2(shr_s16, s16, s16, u32, a >> at_most(b, 15))
-ALU_FN2(shr_s32, s32, s32, u32, a >> at_most(b, 31))
-ALU_FN2(shr_s64, s64, s64, u32, a >> at_most(b, 63))
+ALU_FN2(plain_shl_b16, u16, u16, u32, b > 15 ? 0 : (uint32_t)a << b)
+ALU_FN2(plain_shl_b32, u32, u32, u32, b > 31 ? 0 : a << (b & 31))
+ALU_FN2(plain_shl_b64, u64, u64, u32, b > 63 ? 0 : a << (b & 63))
+ALU_FN2(plain_shr_u16, u16, u16, u32, b > 15 ? 0 : a >> b)
+ALU_FN2(plain_shr_u32, u32, u32, u32, b > 31 ? 0 : a >> (b & 31))
+ALU_FN2(plain_shr_u64, u64, u64, u32, b > 63 ? 0 : a >> (b & 63))
+ALU_FN2(plain_shr_s16, s16, s16, u32, a >> at_most(b, 15))
+ALU_FN2(plain_shr_s32, s32, s32, u32, a >> at_most(b, 31))
+ALU_FN2(plain_shr_s64, s64, s64, u32, a >> at_most(b, 63))
+
+ALU_BITS(shf_l_clamp, 3, plain_shf_l_clamp)
+ALU_BITS(shf_l_wrap, 3, plain_shf_l_wrap)
+ALU_BITS(shf_r_clamp, 3, plain_shf_r_clamp)
+ALU_BITS(shf_r_wrap, 3, plain_shf_r_wrap)
+ALU_BITS(shl_b16, 2, plain_shl_b16)
+ALU_BITS(shl_b32, 2, plain_shl_b32)
+ALU_BITS(shl_b64, 2, plain_shl_b64)
+ALU_BITS(shr_u16, 2, plain_shr_u16)
+ALU_BITS(shr_u32, 2, plain_shr_u32)
+ALU_BITS(shr_u64, 2, plain_shr_u64)
+ALU_BITS(shr_s16, 2, plain_shr_s16)
+ALU_BITS(shr_s32, 2, plain_shr_s32)
+ALU_BITS(shr_s64, 2, plain_shr_s64)
 
 #define LOGIC(op)                                                                                                      \
     ALU_ROW(op, b16, 0, 0, "hhh", op##_b16), ALU_ROW(op, b32, 0, 0, "www", op##_b32),                                  \
