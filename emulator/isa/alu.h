@@ -4,7 +4,7 @@
  *
  * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e.
  * With all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of
- * the result is poison when any of its sources is.
+ * the result is poison when any of its sources is, but for instructions that move bits (isa/bits.c).
  *
  * A family is a table of rows: opcode, type, the modifiers that must and may be there, the operands' widths, handler.
  * What no row allows is refused, so everything a row accepts is a form that the PTX ISA lists.
@@ -108,12 +108,21 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 #define ALU_EACH(mask, ...)                                                                                            \
     WARP_FOR_LANES(l, (mask)) { __VA_ARGS__; }
 
-/* The end of a handler: poison of the destination o[0], that of any of the sources o[1..n]. */
-static inline enum warp_status alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
+/* The same where lanes `p` of the sources are poison: by bits where the instruction moves bits (isa/bits.c). */
+enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n);
+/* Runs a handler where lanes `p` of the sources are poison, and whose rule there needs their values. */
+enum warp_status alu_by_bits(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n, warp_fn fn);
+static inline uint32_t alu_source_poison(const struct warp *w, const struct insn *in, unsigned n) {
     uint32_t p = 0;
     for (unsigned i = 1; i <= n; i++)
         p |= warp_poison(w, in->o[i].slot);
-    return warp_done(w, in->o[0].slot, mask, p);
+    return p;
+}
+/* The end of a handler: poison of the destination o[0], that of any of the sources o[1..n]. */
+static inline enum warp_status alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
+    const uint32_t p = alu_source_poison(w, in, n);
+    return __builtin_expect((p & mask) != 0, 0) ? alu_unwritten(w, in, mask, p, n)
+                                                : warp_done(w, in->o[0].slot, mask, 0);
 }
 
 /* The same, once for all handlers that ALU_FN1 ... make. */
@@ -256,6 +265,12 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, name, TD, TA, TB, expr)
 #define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, name, TD, TA, TB, TC, expr)
 #define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_LANES, name, TD, TA, TB, TC, TE, expr)
+/* The handler `name` in front of another one of n sources, for instructions whose rule of isa/bits.c needs values. */
+#define ALU_BITS(name, n, fn)                                                                                          \
+    static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const uint32_t p = alu_source_poison(w, in, n);                                                                \
+        return __builtin_expect((p & mask) != 0, 0) ? alu_by_bits(w, in, mask, p, n, fn) : fn(w, in, mask);            \
+    }
 #define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_EACH, name, TD, TA, expr)
 #define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_EACH, name, TD, TA, TB, expr)
 #define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, name, TD, TA, TB, TC, expr)

@@ -4,6 +4,7 @@
  * setp then combine it with a predicate and write it out. The halves of f16x2 and bf16x2 are compared separately.
  */
 #include "isa/alu.h"
+#include "warp/parts.h"
 
 /* Bit l, of the lanes in `mask` at least: lane l of a compares true with lane l of b. Words as in the frame, u32[32] or
  * u64[32]. What is not here is one of these with its operands exchanged, its result inverted, or both. */
@@ -184,6 +185,10 @@ static enum warp_status set(struct warp *w, const struct insn *in, uint32_t mask
 }
 
 /* 9.7.6.3 */
+static void select_unwritten(struct warp *w, const struct insn *in, uint32_t l, unsigned source) {
+    const struct warp_opnd *d = &in->o[0], *a = &in->o[source];
+    warp_set_unwritten(w, d->slot, d->bits, l, warp_unwritten(w, a->slot, a->bits, l));
+}
 #define SELP(n, word, BITS)                                                                                            \
     static enum warp_status selp_b##n(struct warp *w, const struct insn *in, uint32_t mask) {                          \
         const word *pa = warp_src##BITS(w, in->o[1].slot), *pb = warp_src##BITS(w, in->o[2].slot);                     \
@@ -191,7 +196,8 @@ static enum warp_status set(struct warp *w, const struct insn *in, uint32_t mask
         const uint32_t c = warp_pred(w, &in->o[3]), pc = warp_poison(w, in->o[3].slot);                                \
         const uint32_t from = (c & warp_poison(w, in->o[1].slot)) | (~c & warp_poison(w, in->o[2].slot));              \
         ALU_LANES(mask, pd[l] = c >> l & 1 ? pa[l] : pb[l]);                                                           \
-        return warp_done(w, in->o[0].slot, mask, from | pc);                                                           \
+        WARP_FOR_LANES(l, from & ~pc & mask) { select_unwritten(w, in, l, c >> l & 1 ? 1 : 2); }                       \
+        return warp_done(w, in->o[0].slot, mask & (~from | pc), pc);                                                   \
     }
 SELP(32, uint32_t, 32)
 SELP(64, uint64_t, 64)

@@ -1,5 +1,6 @@
 /* isa/control.c - bra, brx.idx, call, ret, exit, trap, brkpt (PTX ISA 9.7.12, 9.7.19). */
 #include "isa/isa.h"
+#include "warp/parts.h"
 
 /* 9.7.12.3. `mask` are the lanes whose guard is true; the others fall through. */
 static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -44,14 +45,14 @@ static enum warp_status do_brx(struct warp *w, const struct insn *in, uint32_t m
     return WARP_JUMP;
 }
 
-/* Copies `words` 32-bit words of parameter slots between two frames, lanes `mask`. */
-static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *to, uint32_t *to_pz, uint32_t words,
-                       uint32_t mask) {
-    for (uint32_t s = 0; s < words; s++) {
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            if (mask >> l & 1)
-                to[s * MACH_WARP + l] = from[s * MACH_WARP + l];
-        to_pz[s] = (to_pz[s] & ~mask) | (from_pz[s] & mask);
+/* Copies `words` 32-bit words of parameter slots, from slot `from` of w->slots to slot `to`, lanes `mask`. */
+static void copy_slots(struct warp *w, uint32_t from, uint32_t to, uint32_t words, uint32_t mask) {
+    for (uint32_t s = 0; s < words; s++, from++, to++) {
+        const uint32_t *a = w->slots + (size_t)from * MACH_WARP;
+        uint32_t *d = w->slots + (size_t)to * MACH_WARP;
+        WARP_FOR_LANES(l, mask) { d[l] = a[l]; }
+        w->poison[to] = (w->poison[to] & ~mask) | (w->poison[from] & mask);
+        warp_copy_part(w, from, to, mask);
     }
 }
 
@@ -134,8 +135,7 @@ static enum warp_status do_call(struct warp *w, const struct insn *in, uint32_t 
     const struct warp_opnd *args = &in->o[2];
     for (uint32_t i = 0; i < f->src->num_params; i++) {
         uint32_t from = caller_base + (uint32_t)args->more->sub[i].slot;
-        copy_slots(w->slots + (size_t)from * MACH_WARP, w->poison + from, warp_dst32(w, f->param_slot[i]),
-                   &w->pz[f->param_slot[i]], words(f->src->params[i].size), mask);
+        copy_slots(w, from, w->frames[g->frame].base + (uint32_t)f->param_slot[i], words(f->src->params[i].size), mask);
     }
     g->pc = 0;
     return WARP_JUMP;
@@ -161,9 +161,8 @@ static enum warp_status do_ret(struct warp *w, const struct insn *in, uint32_t m
     warp_pop_frame(w);
     for (uint32_t i = 0; i < f->src->num_rets; i++) {
         uint32_t from = callee_base + (uint32_t)f->ret_slot[i];
-        warp_slot to = call->o[0].more->sub[i].slot;
-        copy_slots(w->slots + (size_t)from * MACH_WARP, w->poison + from, warp_dst32(w, to), &w->pz[to],
-                   words(f->src->rets[i].size), mask);
+        uint32_t to = w->frames[g->frame].base + (uint32_t)call->o[0].more->sub[i].slot;
+        copy_slots(w, from, to, words(f->src->rets[i].size), mask);
     }
     return WARP_JUMP;
 }

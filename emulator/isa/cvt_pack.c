@@ -5,6 +5,7 @@
  */
 #include "isa/alu.h"
 #include "isa/half.h"
+#include "warp/parts.h"
 
 enum how {
     TWO_F32,  /* d, a, b: two f32 into a pair */
@@ -81,6 +82,25 @@ static uint32_t convert(const struct pack_plan *p, uint64_t a, uint32_t rbits, u
     return (uint32_t)num_cvt_ff(f->dt, f->at, a & ((UINT64_C(1) << f->abits) - 1), p->round, p->flags);
 }
 
+/* Poison of lanes `poison`: an element's comes of its own source. Scales and random bits are all of them or none. */
+static void narrow_unwritten(struct warp *w, const struct insn *in, uint32_t poison) {
+    const struct pack_plan *p = in->data;
+    const struct form_row *f = p->row;
+    const bool two = f->how == TWO_F32 || f->how == TWO_RS;
+    const struct warp_opnd *d = &in->o[0], *low = &in->o[two ? 2 : 1];
+    WARP_FOR_LANES(l, poison) {
+        const uint64_t a = warp_unwritten(w, in->o[1].slot, in->o[1].bits, l),
+                       b = warp_unwritten(w, low->slot, low->bits, l);
+        bool all = f->how == ONE_F32;
+        for (unsigned i = two ? 3 : 2; i < in->num_opnds; i++)
+            all |= warp_unwritten(w, in->o[i].slot, in->o[i].bits, l) != 0;
+        const uint64_t element = warp_low_bits(f->dbits);
+        const bool hi = two ? a : a >> f->abits & warp_low_bits(f->abits), lo = b & warp_low_bits(f->abits);
+        warp_set_unwritten(w, d->slot, d->bits, l,
+                           all ? ~UINT64_C(0) : (hi ? element << f->dbits : 0) | (lo ? element : 0));
+    }
+}
+
 static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct pack_plan *p = in->data;
     const struct form_row *f = p->row;
@@ -97,7 +117,11 @@ static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32
             d[l] = convert(p, hi, r[l] >> 16, (uint8_t)(factors >> 8)) << f->dbits |
                    convert(p, lo, r[l] & 0xffff, (uint8_t)factors);
     }
-    return alu_poison(w, in, mask, in->num_opnds - 1u);
+    uint32_t poison = 0;
+    for (unsigned i = 1; i < in->num_opnds; i++)
+        poison |= warp_poison(w, in->o[i].slot) & mask;
+    narrow_unwritten(w, in, poison);
+    return warp_done(w, in->o[0].slot, mask & ~poison, 0);
 }
 
 /* cvt.rn.bf16x2.f32, the epilogue of most matrix kernels: ties to even on the upper 16 bits, NaN 0x7fff. */

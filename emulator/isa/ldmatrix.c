@@ -6,6 +6,7 @@
  */
 #include "isa/form.h"
 #include "isa/tell.h"
+#include "warp/parts.h"
 #include "warp/unwritten.h"
 
 struct matrix_form {
@@ -78,7 +79,7 @@ static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint3
     const struct matrix_form *f = in->data;
     if (!may_run(w, in, mask))
         return WARP_FAULT;
-    uint32_t out[4][MACH_WARP], poison[4] = {0};
+    uint32_t out[4][MACH_WARP], unwritten[4][MACH_WARP] = {0}, poison[4] = {0};
     for (uint32_t m = 0; m < f->count; m++) {
         struct warp_loc row[8];
         if (!find_rows(w, in, f, m, row))
@@ -91,8 +92,10 @@ static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint3
                 element_of(l, h, f->trans, &r, &c);
                 memcpy(&v, row[r].host + 2 * c, 2);
                 out[m][l] |= (uint32_t)v << (16 * h);
-                if (!warp_bits_get(row[r].cta->smem_poison, row[r].off + 2 * c, 2))
+                const uint32_t bytes = warp_bits_get(row[r].cta->smem_poison, row[r].off + 2 * c, 2);
+                if (!bytes)
                     continue;
+                unwritten[m][l] |= (uint32_t)warp_bits_of_bytes(bytes) << (16 * h);
                 poison[m] |= 1u << l;
                 warp_found_unwritten(w, in, poison[m], WARP_FROM_SHARED, row[r].cta, row[r].off + 2 * c, 2);
             }
@@ -103,7 +106,8 @@ static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint3
         if (f->reg[m] == WARP_SINK)
             continue;
         memcpy(warp_dst32(w, f->reg[m]), out[m], sizeof out[m]);
-        warp_set_poison(w, f->reg[m], WARP_ALL_LANES, poison[m]);
+        warp_set_poison(w, f->reg[m], ~poison[m], 0);
+        WARP_FOR_LANES(l, poison[m]) { warp_set_unwritten(w, f->reg[m], 32, l, unwritten[m][l]); }
     }
     return WARP_NEXT;
 }
@@ -117,17 +121,18 @@ static enum warp_status do_stmatrix(struct warp *w, const struct insn *in, uint3
         if (!find_rows(w, in, f, m, row))
             return WARP_FAULT;
         const uint32_t *src = warp_src32(w, f->reg[m]);
-        uint32_t poison = warp_poison(w, f->reg[m]);
-        for (uint32_t l = 0; l < MACH_WARP; l++)
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            const uint32_t poison = warp_bytes_of_bits(warp_unwritten(w, f->reg[m], 32, l));
             for (uint32_t h = 0; h < 2; h++) {
                 uint32_t r, c;
                 uint16_t v = (uint16_t)(src[l] >> (16 * h));
                 element_of(l, h, f->trans, &r, &c);
                 memcpy(row[r].host + 2 * c, &v, 2);
-                warp_bits_set(row[r].cta->smem_poison, row[r].off + 2 * c, 2, poison >> l & 1 ? 3 : 0);
-                if (poison >> l & 1)
+                warp_bits_set(row[r].cta->smem_poison, row[r].off + 2 * c, 2, poison >> (2 * h) & 3);
+                if (poison >> (2 * h) & 3)
                     smem_doubt(row[r].cta, row[r].off + 2 * c, 2);
             }
+        }
         tell_matrix(w, in, row, f->trans, EFFECT_WRITE);
     }
     w->island->progress++;
@@ -139,7 +144,7 @@ static enum warp_status do_movmatrix(struct warp *w, const struct insn *in, uint
     if (mask != WARP_ALL_LANES)
         return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
     const uint32_t *a = warp_src32(w, in->o[1].slot);
-    uint32_t out[MACH_WARP], from = warp_poison(w, in->o[1].slot), poison = 0;
+    uint32_t out[MACH_WARP], unwritten[MACH_WARP] = {0}, poison = 0;
     for (uint32_t l = 0; l < MACH_WARP; l++) {
         out[l] = 0;
         for (uint32_t h = 0; h < 2; h++) {
@@ -147,11 +152,14 @@ static enum warp_status do_movmatrix(struct warp *w, const struct insn *in, uint
             element_of(l, h, true, &r, &c);
             uint32_t lane = 4 * r + c / 2;
             out[l] |= (a[lane] >> (16 * (c & 1)) & 0xffff) << (16 * h);
-            poison |= (from >> lane & 1) << l;
+            unwritten[l] |= (uint32_t)(warp_unwritten(w, in->o[1].slot, 32, lane) >> (16 * (c & 1)) & 0xffff)
+                            << (16 * h);
         }
+        poison |= unwritten[l] ? 1u << l : 0;
     }
     memcpy(warp_dst32(w, in->o[0].slot), out, sizeof out);
-    return warp_done(w, in->o[0].slot, WARP_ALL_LANES, poison);
+    WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, 32, l, unwritten[l]); }
+    return warp_done(w, in->o[0].slot, ~poison, 0);
 }
 
 bool isa_bind_transpose(struct isa_binder *b, struct insn *in) {

@@ -73,8 +73,6 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
         snprintf(text, size, "there is no initialised mbarrier at shared offset 0x%x", off);
     else if (e == MBAR_CORRUPT)
         snprintf(text, size, "the mbarrier at shared offset 0x%x was overwritten", off);
-    else if (e == MBAR_LIVE)
-        snprintf(text, size, "the mbarrier at shared offset 0x%x was initialised before", off);
     else if (e == MBAR_TOO_MANY_ARRIVALS && live)
         snprintf(text, size,
                  "%u more arrival%s on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase", value,
@@ -105,7 +103,49 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
 static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t l) {
     if (events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE))
         return isa_by(w, in, 1u << l);
-    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index};
+    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index, .lanes = 1u << l};
+}
+
+/* --- init ----------------------------------------------------------------------------------------------------------- */
+
+DIAG(init_again) = {
+    DIAG_HEAD(STRICT, "mbarrier-init-again", "9.7.13.15.3, 9.7.13.15.9"),
+    .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
+    .hint = "two constructors of one pipeline, or a loop over overlapping arrays: the count of the last one is valid. "
+            "Leave out the first, or put mbarrier.inval between them",
+    .reason = "one thread's two writes to one place come in its order; an H200 takes the second count, and CUTLASS's "
+              "example 112 relies on it.",
+};
+
+/* Who initialised the object that is there. */
+static struct mach_origin first_init(const struct cta *cta, uint32_t off) {
+    const struct mach_mbar *m = &cta->mbars[mbar_index(cta, off)];
+    struct mach_origin first = {.site = m->init};
+    first.thread = (struct diag_thread){.cta = cta->id,
+                                        .cluster_rank = cta->rank,
+                                        .cluster_size = cta->cluster->num_ctas,
+                                        .warp = m->init_warp,
+                                        .lanes = 1u << m->init_lane,
+                                        .tid = warp_tid(&cta->warps[m->init_warp], m->init_lane)};
+    return first;
+}
+
+/* An object is there already. The thread that has initialised it may do so again before anything else is done to it:
+ * then nobody can have seen the first one. False after a fault. */
+static bool init_live(struct warp *w, const struct insn *in, uint32_t l, const struct event_by *by, struct cta *cta,
+                      uint32_t off, uint32_t count) {
+    static const char what[] = "the mbarrier.init before it";
+    const struct mach_origin origin = warp_origin(w, in, 1u << l), first = first_init(cta, off);
+    const struct diag_party party = {what, first.site, &first.thread};
+    if (mbar_is_unused(by, cta, off))
+        return mach_warn_pair(w->island, &origin, &first, what, &init_again,
+                              "the thread has initialised the mbarrier at shared offset 0x%x before, and nobody has "
+                              "used it",
+                              off) &&
+               mbar_init_again(by, cta, off, count) == MBAR_OK;
+    struct diag d = *mbar_error_diag(MBAR_LIVE);
+    d.other = &party;
+    return mach_fails(w->island, &origin, &d, "the mbarrier at shared offset 0x%x was initialised before", off);
 }
 
 /* --- init, inval, expect_tx, complete_tx -------------------------------------------------------------------------- */
@@ -129,8 +169,8 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
             e = mbar_expect_tx(&by, cta, off, value);
         else
             e = mbar_complete_tx(&by, cta, off, value);
-        if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, value, 1);
+        if (e == MBAR_LIVE ? !init_live(w, in, l, &by, cta, off, value) : e != MBAR_OK)
+            return e == MBAR_LIVE ? WARP_FAULT : mbar_fault(w, in, l, cta, off, e, value, 1);
     }
     return WARP_NEXT;
 }

@@ -7,8 +7,8 @@
  * still checked for legality when the instruction is bound. Islands may race through weak accesses: an element
  * of up to 8 bytes comes whole, a larger one in two halves, a vector by elements (8.2.4).
  *
- * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
- * carry poison along; a store of poison to global memory is a fault, since the host could see it.
+ * Of a register those bytes are poison that were loaded and never written. Stores to shared and local memory
+ * carry poison along, byte by byte; a store of poison to global memory is a fault, since the host could see it.
  *
  * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4. A word of
  * several elements is poison while all of them are: what pads a structure may be.
@@ -17,6 +17,7 @@
 #include "isa/form.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
+#include "warp/parts.h"
 #include "warp/unwritten.h"
 
 struct mem_form {
@@ -114,6 +115,14 @@ static bool contiguous(const struct warp_span *s, uint32_t n) {
     return s->affine && s->stride == n && (s->at[0] & 7) == 0;
 }
 
+/* Lane l has loaded `size` bytes, of which `bytes` were never written, into a register. */
+static void loaded_unwritten(struct warp *w, const struct mem_form *f, warp_slot slot, uint32_t l, uint32_t bytes) {
+    uint64_t low = warp_bits_of_bytes(bytes & 0xff);
+    if (f->sign && f->size < 8 && bytes >> (f->size - 1) & 1)
+        low |= ~warp_low_bits(8u * f->size);
+    warp_set_unwritten_wide(w, slot, f->reg, l, low, f->reg == 128 ? warp_bits_of_bytes(bytes >> 8) : 0);
+}
+
 /* True when a lane read poison. */
 static bool load_poison(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask) {
     uint32_t bits[MACH_WARP], any = 0, n = (uint32_t)f->size * f->count;
@@ -129,10 +138,13 @@ static bool load_poison(struct warp *w, const struct mem_form *f, const struct w
     for (unsigned e = 0; e < f->count; e++) {
         if (f->slot[e] == WARP_SINK)
             continue;
-        uint32_t lanes = 0, part = (f->size >= 32 ? 0xffffffffu : (1u << f->size) - 1) << (e * f->size);
+        const uint32_t part = (1u << f->size) - 1, first = e * f->size;
+        warp_set_poison(w, f->slot[e], mask, 0);
         if (any)
-            WARP_FOR_LANES(l, mask) { lanes |= bits[l] & part ? 1u << l : 0; }
-        warp_set_poison(w, f->slot[e], mask, lanes);
+            WARP_FOR_LANES(l, mask) {
+                if (bits[l] >> first & part)
+                    loaded_unwritten(w, f, f->slot[e], l, bits[l] >> first & part);
+            }
     }
     return any != 0;
 }
@@ -255,8 +267,16 @@ static uint32_t store_poisoned(const struct warp *w, const struct mem_form *f, u
     uint32_t p = 0;
     for (unsigned e = 0; e < f->count; e++)
         if (f->slot[e] != WARP_SINK)
-            p |= warp_poison(w, f->slot[e]) & mask;
+            p |= warp_poison_low(w, f->slot[e], f->reg, f->size, mask);
     return p;
+}
+
+/* The bytes of the element that lane l stores and nothing has written. */
+static uint32_t stored_unwritten(const struct warp *w, const struct mem_form *f, warp_slot slot, uint32_t l) {
+    uint32_t bytes = warp_bytes_of_bits(warp_unwritten(w, slot, f->reg, l));
+    if (f->reg == 128)
+        bytes |= warp_bytes_of_bits(warp_unwritten_half(w, slot, 128, 1, l)) << 8;
+    return bytes;
 }
 
 static void store_poison(const struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
@@ -274,9 +294,8 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
     for (unsigned e = 0; e < f->count; e++) {
         if (f->slot[e] == WARP_SINK)
             continue;
-        uint32_t p = warp_poison(w, f->slot[e]);
         WARP_FOR_LANES(l, mask) {
-            warp_bits_set(s->poison, warp_span_at(s, l) + e * f->size, f->size, p >> l & 1 ? 0xffffffffu : 0);
+            warp_bits_set(s->poison, warp_span_at(s, l) + e * f->size, f->size, stored_unwritten(w, f, f->slot[e], l));
         }
     }
     if (s->space == XS_SHARED_CTA)
@@ -364,15 +383,24 @@ static uint64_t slot_bytes(const struct warp *w, warp_slot first, uint64_t k, un
     return word[l] >> (8 * (k & 3)) & (size == 4 ? 0xffffffffu : (1u << (8 * size)) - 1);
 }
 
+/* The bytes of the same that nothing has written. */
+static uint32_t slots_unwritten(const struct warp *w, warp_slot first, uint64_t k, unsigned size, uint32_t l) {
+    uint32_t bytes = 0;
+    for (unsigned b = 0; b < size; b += 4)
+        bytes |= warp_bytes_of_bits(warp_unwritten(w, first + (warp_slot)((k + b) / 4), 32, l)) << b;
+    return size < 4 ? bytes >> (k & 3) & ((1u << size) - 1) : bytes;
+}
+
 static enum warp_status do_ld_slots(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     for (unsigned e = 0; e < f->count; e++) {
         if (f->slot[e] == WARP_SINK)
             continue;
         uint64_t k = (uint64_t)f->addr->offset + e * f->size;
-        uint32_t p = 0;
+        uint32_t p = 0, bytes[MACH_WARP];
         for (unsigned b = 0; b < f->size; b += 4)
-            p |= warp_poison(w, f->addr->slot + (warp_slot)((k + b) / 4));
+            p |= warp_poison(w, f->addr->slot + (warp_slot)((k + b) / 4)) & mask;
+        WARP_FOR_LANES(l, p) { bytes[l] = slots_unwritten(w, f->addr->slot, k, f->size, l); }
         WARP_FOR_LANES(l, mask) {
             uint64_t v = slot_bytes(w, f->addr->slot, k, f->size, l), hi = 0;
             if (f->size == 16)
@@ -381,7 +409,8 @@ static enum warp_status do_ld_slots(struct warp *w, const struct insn *in, uint3
                 v = fetch((const uint8_t *)&v, f->size, true);
             put_reg(w, f->slot[e], f->reg, l, v, hi);
         }
-        warp_set_poison(w, f->slot[e], mask, p);
+        warp_set_poison(w, f->slot[e], mask, 0);
+        WARP_FOR_LANES(l, p) { loaded_unwritten(w, f, f->slot[e], l, bytes[l]); }
     }
     return WARP_NEXT;
 }
@@ -402,14 +431,20 @@ static enum warp_status do_st_slots(struct warp *w, const struct insn *in, uint3
     const struct mem_form *f = in->data;
     for (unsigned e = 0; e < f->count; e++) {
         uint64_t k = (uint64_t)f->addr->offset + e * f->size;
-        uint32_t p = warp_poison(w, f->slot[e]);
+        const uint32_t p = warp_poison_low(w, f->slot[e], f->reg, f->size, mask);
         WARP_FOR_LANES(l, mask) {
             slot_store(w, f->addr->slot, k, f->size, l, get_reg(w, f->slot[e], f->reg, l));
             if (f->size == 16)
                 slot_store(w, f->addr->slot, k + 8, 8, l, warp_src64(w, f->slot[e])[MACH_WARP + l]);
         }
         for (unsigned b = 0; b < f->size; b += 4)
-            warp_set_poison(w, f->addr->slot + (warp_slot)((k + b) / 4), f->size < 4 ? mask & ~p : mask, p);
+            warp_set_poison(w, f->addr->slot + (warp_slot)((k + b) / 4), mask & ~p, 0);
+        WARP_FOR_LANES(l, f->size < 4 ? 0 : p) {
+            const uint32_t bytes = stored_unwritten(w, f, f->slot[e], l);
+            for (unsigned b = 0; b < f->size; b += 4)
+                warp_set_unwritten(w, f->addr->slot + (warp_slot)((k + b) / 4), 32, l,
+                                   warp_bits_of_bytes(bytes >> b & 0xf));
+        }
     }
     return WARP_NEXT;
 }

@@ -14,6 +14,7 @@
  */
 #include "isa/isa.h"
 #include "num/num.h"
+#include "warp/parts.h"
 
 #include <float.h>
 #include <math.h>
@@ -113,7 +114,8 @@ static void gather_c(const struct warp *w, const struct mma_form *f, struct mma_
                 uint32_t row, col, v = warp_src32(w, f->rc[r])[l];
                 place(f, l, r, i, &row, &col);
                 m->c[row][col] = halves == 2 ? v >> (16 * i) & 0xffff : v;
-                m->poison_c[row][col] = warp_poison(w, f->rc[r]) >> l & 1;
+                const uint64_t part = halves == 2 ? UINT64_C(0xffff) << (16 * i) : ~UINT64_C(0);
+                m->poison_c[row][col] = (warp_unwritten(w, f->rc[r], 32, l) & part) != 0;
             }
 }
 
@@ -148,7 +150,7 @@ static uint32_t int_element(const struct mma_form *f, const struct mma_values *m
 static void scatter(struct warp *w, const struct mma_form *f, const struct mma_values *m) {
     uint32_t halves = f->acc == PTX_MOD_f16 ? 2 : 1;
     for (uint32_t r = 0; r < f->regs_c; r++) {
-        uint32_t out[MACH_WARP], poison = 0;
+        uint32_t out[MACH_WARP], unwritten[MACH_WARP] = {0}, poison = 0;
         for (uint32_t l = 0; l < MACH_WARP; l++) {
             out[l] = 0;
             for (uint32_t i = 0; i < halves; i++) {
@@ -156,13 +158,15 @@ static void scatter(struct warp *w, const struct mma_form *f, const struct mma_v
                 place(f, l, r, i, &row, &col);
                 out[l] |= m->d[row][col] << (16 * i);
                 if (m->poison_a[row] || m->poison_b[col] || m->poison_c[row][col])
-                    poison |= 1u << l;
+                    unwritten[l] |= (halves == 2 ? 0xffff : UINT32_MAX) << (16 * i);
             }
+            poison |= unwritten[l] ? 1u << l : 0;
         }
         if (f->rd[r] == WARP_SINK)
             continue;
         memcpy(warp_dst32(w, f->rd[r]), out, sizeof out);
-        warp_set_poison(w, f->rd[r], WARP_ALL_LANES, poison);
+        warp_set_poison(w, f->rd[r], ~poison, 0);
+        WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, f->rd[r], 32, l, unwritten[l]); }
     }
 }
 

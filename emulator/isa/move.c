@@ -4,6 +4,7 @@
  * copy a slot. What remains are the clocks, packing and unpacking of vectors, and special registers of predicate type.
  */
 #include "isa/alu.h"
+#include "warp/parts.h"
 
 ALU_FN1(mov_b16, u16, u16, a)
 
@@ -29,7 +30,13 @@ static enum warp_status mov_b128(struct warp *w, const struct insn *in, uint32_t
         d[l] = a[l];
         d[MACH_WARP + l] = a[MACH_WARP + l];
     }
-    return alu_poison(w, in, mask, 1);
+    const uint32_t poison = warp_poison(w, in->o[1].slot) & mask;
+    warp_set_poison(w, in->o[0].slot, mask & ~poison, 0);
+    WARP_FOR_LANES(l, poison) {
+        const uint64_t low = warp_unwritten_half(w, in->o[1].slot, 128, 0, l);
+        warp_set_unwritten_wide(w, in->o[0].slot, 128, l, low, warp_unwritten_half(w, in->o[1].slot, 128, 1, l));
+    }
+    return WARP_NEXT;
 }
 
 static enum warp_status mov_pred(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -130,6 +137,20 @@ static void write_lanes(struct warp *w, const struct warp_opnd *o, uint32_t mask
     }
 }
 
+/* Poison of what lanes `poison` pack: the elements' bits. */
+static void pack_unwritten(struct warp *w, const struct insn *in, uint32_t poison) {
+    const struct warp_opnd *d = &in->o[0], *a = &in->o[1];
+    const unsigned bits = (unsigned)in->aux;
+    WARP_FOR_LANES(l, poison) {
+        uint64_t u[2] = {0};
+        for (uint32_t k = 0; k < a->num_sub; k++) {
+            const struct warp_opnd *e = &a->more->sub[k];
+            u[k * bits / 64] |= (warp_unwritten(w, e->slot, e->bits, l) & warp_low_bits(bits)) << k * bits % 64;
+        }
+        warp_set_unwritten_wide(w, d->slot, d->bits, l, u[0], u[1]);
+    }
+}
+
 static enum warp_status mov_pack(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct warp_opnd *d = &in->o[0], *a = &in->o[1];
     const unsigned bits = (unsigned)in->aux;
@@ -146,7 +167,8 @@ static enum warp_status mov_pack(struct warp *w, const struct insn *in, uint32_t
     } else {
         write_lanes(w, d, mask, v.part[0], ~UINT64_C(0));
     }
-    return warp_done(w, d->slot, mask, poison);
+    pack_unwritten(w, in, poison & mask);
+    return warp_done(w, d->slot, mask & ~poison, 0);
 }
 
 static enum warp_status mov_unpack(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -161,7 +183,12 @@ static enum warp_status mov_unpack(struct warp *w, const struct insn *in, uint32
     else
         for (uint32_t l = 0; l < MACH_WARP; l++)
             v.part[0][l] = warp_src32(w, a->slot)[l];
-    const uint32_t poison = warp_poison(w, a->slot);
+    const uint32_t poison = warp_poison(w, a->slot) & mask;
+    uint64_t u[2][MACH_WARP]; /* of lanes `poison`: a destination may be the source */
+    WARP_FOR_LANES(l, poison) {
+        u[0][l] = warp_unwritten_half(w, a->slot, a->bits, 0, l);
+        u[1][l] = a->bits == 128 ? warp_unwritten_half(w, a->slot, 128, 1, l) : 0;
+    }
     for (uint32_t k = 0; k < d->num_sub; k++) {
         const struct warp_opnd *e = &d->more->sub[k];
         if (alu_is_sink(e))
@@ -170,7 +197,10 @@ static enum warp_status mov_unpack(struct warp *w, const struct insn *in, uint32
         for (uint32_t l = 0; l < MACH_WARP; l++)
             part[l] = v.part[k * bits / 64][l] >> k * bits % 64;
         write_lanes(w, e, mask, part, keep);
-        warp_set_poison(w, e->slot, mask, poison);
+        warp_set_poison(w, e->slot, mask & ~poison, 0);
+        WARP_FOR_LANES(l, poison) {
+            warp_set_unwritten(w, e->slot, e->bits, l, u[k * bits / 64][l] >> k * bits % 64 & keep);
+        }
     }
     return WARP_NEXT;
 }
@@ -195,6 +225,17 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors) {
     return d;
 }
 
+/* The bytes that the selectors name bring their poison. */
+static void permute_unwritten(struct warp *w, const struct insn *in, uint32_t mask, const uint32_t *selectors) {
+    const struct warp_opnd *a = &in->o[1], *b = &in->o[2];
+    const uint32_t poison = (warp_poison(w, a->slot) | warp_poison(w, b->slot)) & mask;
+    WARP_FOR_LANES(l, poison) {
+        const uint64_t from_a = warp_unwritten(w, a->slot, 32, l), from_b = warp_unwritten(w, b->slot, 32, l);
+        warp_set_unwritten(w, in->o[0].slot, 32, l, permute((uint32_t)from_a, (uint32_t)from_b, selectors[l]));
+    }
+    warp_set_poison(w, in->o[0].slot, mask & ~poison, 0);
+}
+
 static enum warp_status prmt(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint32_t *pa = warp_src32(w, in->o[1].slot), *pb = warp_src32(w, in->o[2].slot);
     const uint32_t *pc = warp_src32(w, in->o[3].slot);
@@ -202,15 +243,10 @@ static enum warp_status prmt(struct warp *w, const struct insn *in, uint32_t mas
     const uint16_t *mode = in->aux == PRMT_GENERIC ? NULL : prmt_modes[in->aux];
     for (uint32_t l = 0; l < MACH_WARP; l++)
         sel[l] = mode ? mode[pc[l] & 3] : pc[l] & 0xffff;
+    const uint32_t unknown = warp_poison(w, in->o[3].slot) & mask;
     ALU_LANES(mask, pd[l] = permute(pa[l], pb[l], sel[l]));
-    /* only the sources that the selectors name count */
-    const uint32_t from_a = warp_poison(w, in->o[1].slot), from_b = warp_poison(w, in->o[2].slot);
-    uint32_t poison = warp_poison(w, in->o[3].slot);
-    WARP_FOR_LANES(l, (from_a | from_b) & mask) {
-        const bool all_a = !(sel[l] & 0x4444), all_b = (sel[l] & 0x4444) == 0x4444;
-        poison |= ((all_b ? 0 : from_a) | (all_a ? 0 : from_b)) & 1u << l;
-    }
-    return warp_done(w, in->o[0].slot, mask, poison);
+    permute_unwritten(w, in, mask & ~unknown, sel);
+    return warp_done(w, in->o[0].slot, unknown, unknown);
 }
 
 /* A constant selector, in->aux: which is how compilers use it. */
@@ -229,7 +265,13 @@ static enum warp_status prmt_constant(struct warp *w, const struct insn *in, uin
                 d[l] |= (src[l] >> from & 0xff) << to;
     }
     ALU_LANES(mask, pd[l] = d[l]);
-    return warp_done(w, in->o[0].slot, mask, poison);
+    if (poison & mask) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = (uint32_t)in->aux;
+        permute_unwritten(w, in, mask, d);
+        return WARP_NEXT;
+    }
+    return warp_done(w, in->o[0].slot, mask, 0);
 }
 
 static const struct alu_row prmt_rows[] = {

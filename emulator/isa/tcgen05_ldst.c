@@ -175,6 +175,8 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
             to[l] = from[l];
         }
         w->poison[slot] = (w->poison[slot] & ~p->mask) | (poison[r] & p->mask);
+        if (w->parts)
+            warp_forget_parts(w, (uint32_t)slot, 1, p->mask);
         unwritten |= poison[r] & p->mask;
     }
     if (unwritten)

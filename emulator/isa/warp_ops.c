@@ -7,6 +7,7 @@
 #include "isa/form.h"
 #include "isa/tell.h"
 #include "num/num.h"
+#include "warp/parts.h"
 
 DIAG(mask_self) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "membermask-without-self", "9.7.9.6"),
@@ -109,7 +110,7 @@ static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t
         return warp_fault_poison(w, in, bad, "the source lane");
     uint32_t copy[MACH_WARP], from = warp_poison(w, a->slot), poison = 0, preds = 0;
     memcpy(copy, warp_src32(w, a->slot), sizeof copy);
-    uint32_t out[MACH_WARP];
+    uint32_t out[MACH_WARP], unwritten[MACH_WARP];
     uint32_t absent = from | ~members; /* lanes that have nothing to give */
     WARP_FOR_LANES(l, members) {
         bool in_range = f->fixed_in_range >> l & 1;
@@ -118,9 +119,11 @@ static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t
         out[l] = copy[j];
         preds |= (uint32_t)in_range << l;
         poison |= (absent >> j & 1) << l;
+        unwritten[l] = members >> j & 1 ? (uint32_t)warp_unwritten(w, a->slot, 32, j) : UINT32_MAX;
     }
     WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = out[l];
-    warp_set_poison(w, in->o[0].slot, members, poison);
+    warp_set_poison(w, in->o[0].slot, members & ~poison, 0);
+    WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, 32, l, unwritten[l]); }
     if (n == 6 && in->o[1].kind == WARP_SLOT) {
         warp_set_pred(w, in->o[1].slot, members, preds);
         warp_set_poison(w, in->o[1].slot, members, 0);

@@ -91,29 +91,52 @@ static void mbar_store(const struct event_by *by, struct cta *cta, uint32_t off,
     uint64_t bits = mbar_pack(b);
     memcpy(cta->smem + off, &bits, sizeof bits);
     object->bits = bits;
+    object->used = true;
     cta->island->progress++;
     if (complete)
         mach_wake(cta);
 }
 
-enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count) {
+bool mbar_is_unused(const struct event_by *by, const struct cta *cta, uint32_t off) {
+    struct mbar b;
+    if (mbar_load(cta, off, &b) != MBAR_OK)
+        return false;
+    const struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
+    return !object->used && by->cta == cta && by->warp == object->init_warp && by->lanes == 1u << object->init_lane;
+}
+
+static enum mbar_error begin(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool again) {
     if (cta->live_warps == 0)
         return MBAR_CTA_EXITED;
     if (count == 0 || count > MBAR_MAX_COUNT)
         return MBAR_BAD_COUNT;
-    if (mbar_find(cta, off) != cta->num_mbars)
+    const uint32_t i = mbar_find(cta, off);
+    if (i != cta->num_mbars && !again)
         return MBAR_LIVE;
-    cta->mbars = xgrow(cta->mbars, cta->num_mbars, &cta->cap_mbars, sizeof *cta->mbars);
-    cta->mbar_at[place_of(off)] = (uint8_t)cta->num_mbars;
-    cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off, .init = by->site};
+    if (i == cta->num_mbars) {
+        cta->mbars = xgrow(cta->mbars, cta->num_mbars, &cta->cap_mbars, sizeof *cta->mbars);
+        cta->mbar_at[place_of(off)] = (uint8_t)cta->num_mbars++;
+    }
     smem_clear_poison(cta, off, 8);
     const uint64_t bits = mbar_pack(&(struct mbar){.pending = count, .expected = count});
     memcpy(cta->smem + off, &bits, sizeof bits);
-    cta->mbars[cta->num_mbars - 1].bits = bits;
+    cta->mbars[i] = (struct mach_mbar){.off = off,
+                                       .bits = bits,
+                                       .init = by->site,
+                                       .init_warp = by->warp,
+                                       .init_lane = by->lanes ? (uint32_t)__builtin_ctz(by->lanes) : 0};
     cta->island->progress++;
     tell_life(cta->gpu,
               &(struct event_life){.by = *by, .kind = LIFE_MBAR_INIT, .owner = cta, .off = off, .count = count});
     return MBAR_OK;
+}
+
+enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count) {
+    return begin(by, cta, off, count, false);
+}
+
+enum mbar_error mbar_init_again(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count) {
+    return begin(by, cta, off, count, true);
 }
 
 enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t off) {
@@ -212,9 +235,11 @@ enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, b
 enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
-    if (e == MBAR_OK)
-        *done = b.phase != (parity & 1);
-    return e;
+    if (e != MBAR_OK)
+        return e;
+    *done = b.phase != (parity & 1);
+    cta->mbars[mbar_find(cta, off)].used = true;
+    return MBAR_OK;
 }
 
 void mbar_passed(struct cta *cta, uint32_t off, uint32_t warp) {
@@ -266,7 +291,8 @@ DIAG_ARRAY(errors, MBAR_ERRORS) = {
     [MBAR_LIVE] = MBAR_ERROR("mbarrier-init-live",
                              "a valid mbarrier object must be invalidated before its memory is initialised again",
                              "PTX ISA 9.7.13.15.9",
-                             "let one thread initialise each barrier, once; mbarrier.inval ends its life",
+                             "let one thread initialise each barrier, once; mbarrier.inval ends its life. Twice by the "
+                             "same thread before anything else is mbarrier-init-again, and strict",
                              "the text leaves it undefined, and the phases of those who use the object are lost."),
     [MBAR_TOO_MANY_ARRIVALS] =
         MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",

@@ -38,6 +38,10 @@ struct mbar_view {
 };
 
 enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
+/* Has `by`, one thread, initialised the object that is there, and nobody done anything to it since? Then init_again puts
+ * a new one in its place. */
+bool mbar_is_unused(const struct event_by *by, const struct cta *cta, uint32_t off);
+enum mbar_error mbar_init_again(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
 enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t off);
 enum mbar_error mbar_arrive(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool drop,
                             uint64_t *state);

@@ -74,6 +74,7 @@ struct diag {
     int cuda_error;      /* what the launch returns: enum diag_cuda_error; 0: DIAG_CUDA_LAUNCH_FAILURE */
     enum diag_class class;
     bool warning; /* the kernel goes on */
+    bool by_site; /* the fault is the site's alone: one report of it, whoever the other party is */
     const struct diag_site *site;
     const struct diag_thread *thread;
     const struct diag_party *other; /* NULL: there is one party */

@@ -34,7 +34,7 @@ uint64_t diag_key(const struct diag *d) {
     uint64_t key = UINT64_C(0xCBF29CE484222325);
     key = mix(key, d->id ? d->id : "", d->id ? strlen(d->id) : 0);
     key = mix_site(key, d->site);
-    return d->other ? mix_site(key, d->other->site) : key;
+    return d->other && !d->by_site ? mix_site(key, d->other->site) : key;
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */

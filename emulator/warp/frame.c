@@ -5,6 +5,7 @@
  * is free when its last lane has left it. The storage is that of the worker who runs the warp's island; it only grows.
  */
 #include "warp/core.h"
+#include "warp/parts.h"
 #include "warp/unwritten.h"
 
 #define NONE UINT32_MAX
@@ -166,6 +167,8 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
     g->frame = index;
     warp_load_frame(w);
     memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    if (w->parts)
+        warp_forget_parts(w, fr->base, f->frame_slots, WARP_ALL_LANES);
     for (uint32_t i = 0; i < f->num_inits; i++)
         fill_init(w, &w->frames[index], &f->inits[i]);
     return true;
@@ -214,5 +217,6 @@ void warp_destroy(struct warp *w) {
     worker_free(worker, w->frames);
     worker_free(worker, w->local);
     worker_free(worker, w->local_poison);
+    warp_free_parts(w);
     warp_forget_unwritten(w);
 }

@@ -6,7 +6,8 @@
  * Slots. A slot is 32 lanes of 32 bits (u32[32]); lane l of a 32-bit (or narrower, zero-extended) register is word l.
  * 64-bit registers take two consecutive slots viewed as u64[32]; 128-bit ones four, u64[32] low then u64[32] high.
  * A predicate takes one slot of which only word 0 is used: bit l is lane l. Poison is a u32 lane mask per register,
- * kept at the register's first slot: bit l says that lane l holds something never written. Immediates, variable
+ * kept at the register's first slot: bit l says that lane l holds something never written (which bits: warp/parts.h).
+ * Immediates, variable
  * addresses, and special registers that do not change are slots too, so handlers read every source alike.
  */
 #ifndef WARP_INSN_H

@@ -72,6 +72,7 @@ struct warp_grid;   /* warp/core.h */
 struct isa_async;   /* isa/cp_async.c: async-groups */
 struct isa_pending; /* isa/tcgen05.c: tcgen05.ld results on their way into registers */
 struct warp_notes;  /* warp/unwritten.c: who read what nothing had written */
+struct warp_parts;  /* warp/parts.c: registers of which some bits were written */
 
 struct warp {
     struct cta *cta;
@@ -107,6 +108,7 @@ struct warp {
     uint8_t *local_poison; /* bit per byte, same order */
     uint32_t local_stride;
     struct warp_notes *notes;
+    struct warp_parts *parts; /* NULL: no register was ever written in part */
     /* families' per-warp state */
     uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
     /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on
@@ -139,9 +141,13 @@ static inline uint32_t *warp_dst32(struct warp *w, warp_slot s) { return w->base
 static inline uint64_t *warp_dst64(struct warp *w, warp_slot s) { return (uint64_t *)(void *)warp_dst32(w, s); }
 /* Poisoned lanes of a source; constants never are. */
 static inline uint32_t warp_poison(const struct warp *w, warp_slot s) { return s >= 0 ? w->pz[s] : 0; }
-/* Destination lanes `mask` become poison where `p` says so, and clean elsewhere. */
+/* Of lanes `mask` of w->slots from `slot` on nothing is a written part any more. w->parts is not NULL. */
+void warp_forget_parts(struct warp *w, uint32_t slot, uint32_t slots, uint32_t mask);
+/* Destination lanes `mask` become poison, all their bits, where `p` says so, and clean elsewhere. */
 static inline void warp_set_poison(struct warp *w, warp_slot s, uint32_t mask, uint32_t p) {
     w->pz[s] = (w->pz[s] & ~mask) | (p & mask);
+    if (p & mask && w->parts)
+        warp_forget_parts(w, (uint32_t)(w->pz - w->poison) + (uint32_t)s, 1, p & mask);
 }
 /* The same, as the last that a handler does. */
 static inline enum warp_status warp_done(struct warp *w, warp_slot s, uint32_t mask, uint32_t p) {

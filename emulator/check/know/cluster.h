@@ -24,6 +24,7 @@ struct warp_watch {
     uint32_t bar;           /* number of the CTA's barrier at which it arrived last, */
     struct meeting bar_met; /*  `done`: and what the generation carried */
     struct sites sites;     /* the lines of its accesses */
+    struct tells tells;     /* and of its arrivals */
 };
 
 /* A CTA, until its cluster ends. */

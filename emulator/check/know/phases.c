@@ -105,11 +105,12 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     m->operations |= e->by.op != NULL;
     const struct sem how = sem_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    if (!e->by.op)
+    if (!e->by.op) {
+        tells_remember(&r->warps[warp].tells, r->time, e->by.lanes, e->by.site);
         know_arrive(r, warp, e->by.lanes, &m->m, &how);
-    else if (n && n->tensor)
+    } else if (n && n->tensor) {
         note_commit(r, n, &m->m);
-    else if (n) { /* cp.async.mbarrier.arrive */
+    } else if (n) { /* cp.async.mbarrier.arrive */
         note_arrives(r, n, e->by.lanes, &m->m);
         note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
                          &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});

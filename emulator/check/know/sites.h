@@ -22,4 +22,17 @@ const struct diag_site *sites_find(const struct sites *s, uint32_t time);
 /* When the same line was executed before that; 0: not known. */
 uint32_t sites_before(const struct sites *s, uint32_t time);
 
+/* The latest arrivals of a warp's lanes on mbarriers: a ring, until the warp ends. */
+#define TELLS 32u
+struct tells {
+    struct tell {
+        uint32_t time, lanes;
+        const struct diag_site *site;
+    } log[TELLS];
+    uint32_t end;
+};
+static inline void tells_remember(struct tells *t, uint32_t time, uint32_t lanes, const struct diag_site *site) {
+    t->log[t->end++ % TELLS] = (struct tell){time, lanes, site};
+}
+
 #endif

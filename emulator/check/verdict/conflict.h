@@ -17,6 +17,7 @@ struct conflict {
     const struct diag *rule;
     struct party later, earlier;
     char place[120];
+    struct mach_origin told; /* an arrival by another lane of the earlier one's warp, which is the cause; or no site */
 };
 void conflict_tell(const struct race *r, const struct conflict *f);
 

@@ -86,11 +86,39 @@ DIAG(unpublished) = {
     .reason = "where the other CTA is early it finds no object yet.",
 };
 
-static void check_published(const struct event_sync *e, const struct mbar_watch *m) {
+DIAG(init_unmet) = {
+    DIAG_HEAD(STRICT, "mbarrier-init-unmet", "9.7.13.4, 9.7.13.3"),
+    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
+            "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
+    .hint = "initialise all mbarriers before the kernel's first cluster barrier, or let the CTAs meet once more. Here "
+            "copies and commits had told the other CTA, whose own accesses by the text carry nothing of their issuer",
+    .reason = "the object is there long before: the other CTA has waited for an operation that was issued behind its "
+              "initialisation. CuTe DSL's TmemAllocator leaves it so.",
+};
+
+/* Was the mbarrier initialised, and has a thread of its CTA executed a release since, before what the threads of *e know,
+ * or the issuer of their operation knew? */
+static bool knows_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    if (m->published == MBAR_FRESH)
+        return false;
+    if (n)
+        return vclock_knows_lane(n->now[LAYER_RAN], m->init_warp, m->init_lane, m->init_time);
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct strand *s = &w->strand[i];
+        if (s->lanes & e->by.lanes && !vclock_knows_lane(s->k.now[LAYER_RAN], m->init_warp, m->init_lane, m->init_time))
+            return false;
+    }
+    return true;
+}
+
+static void check_published(struct race *r, const struct event_sync *e, const struct mbar_watch *m,
+                            const struct note *n) {
     if (e->by.cta == e->owner || m->published == MBAR_PUBLISHED)
         return;
     const struct mach_origin origin = event_origin(&e->by);
-    mach_warn(e->by.cta->island, &origin, &unpublished,
+    mach_warn(e->by.cta->island, &origin, knows_init(r, e, m, n) ? &init_unmet : &unpublished,
               "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
               e->by.what, e->by.cta->rank, e->off, e->owner->rank,
               m->published == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
@@ -225,7 +253,7 @@ void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct 
         return;
     }
     check_init(r, e, m);
-    check_published(e, m);
+    check_published(r, e, m, n);
     if (e->kind == SYNC_MBAR_ARRIVE || e->kind == SYNC_MBAR_DROP) {
         check_phase(r, e, m, n);
         check_unseen(r, e, m, n);

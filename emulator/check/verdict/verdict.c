@@ -32,6 +32,13 @@ DIAG(fence_before_overwrite) = {
         "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
         "Many kernels do without; of one, wrong results on an NVL72 are reported that it cured",
 };
+DIAG(fence_over_address) = {
+    DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4, 9.7.16.7.1"),
+    .rule = "the address that tcgen05.alloc writes, through the generic proxy, is ordered before a write through the "
+            "async proxy over it only by a fence.proxy.async between them",
+    .hint = "fence.proxy.async.shared::cta by every thread that has read the address, before the barrier that lets the "
+            "copy be issued; or a word of its own for the address, as most kernels have",
+};
 DIAG(not_awaited) = {
     DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),
     .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of the "
@@ -47,6 +54,15 @@ DIAG(copy_overwrites) = {
             "wrong parity or stage, or the readers arrive before they have read (all lanes: __syncwarp() before one "
             "lane arrives)",
     .reason = "where the copy is early it takes the bytes from those who still read them.",
+};
+DIAG(lane_told) = {
+    DIAG_HEAD(WARNING, "copy-overwrites", "9.7.13.2, 8.9.5, 9.7.9.25.1"),
+    .rule = "the lanes of a warp are threads: one that arrives for all of them tells what it did itself, and what the "
+            "others did only behind a bar.warp.sync",
+    .hint = "__syncwarp() between the accesses of the lanes and the arrival by one of them, or let each lane arrive. "
+            "elect.sync orders nothing between lanes, nor does a fence by each of them. A converged warp mostly issues "
+            "its loads before the arrival, so it works by luck",
+    .by_site = true,
 };
 DIAG(source_overwritten) = {
     DIAG_HEAD(WARNING, "bulk-store-overwritten", "9.7.9.25.1, 9.7.9.25.4"),
@@ -172,8 +188,25 @@ static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer
 
 /* --- who came too early ------------------------------------------------------------------------------------------- */
 
+/* The arrival by which an operation that was issued later knows of another lane of the thread's warp, from behind that
+ * lane's own access; NULL: there is none, or it is forgotten. The thread is not the one that did not wait then. */
+static const struct tell *lane_that_told(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const struct tells *t = &r->warps[first->warp].tells;
+    if (!v->note || first->time > v->note->time)
+        return NULL;
+    for (uint32_t i = t->end > TELLS ? t->end - TELLS : 0; i < t->end; i++) {
+        const struct tell *tell = &t->log[i % TELLS];
+        if (tell->time > first->time && !(tell->lanes >> first->lane & 1) &&
+            vclock_knows_any(v->now[LAYER_SEEN], first->warp, tell->lanes, tell->time))
+            return tell;
+    }
+    return NULL;
+}
+
 /* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
 static bool is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    if (lane_that_told(r, first, v))
+        return false;
     const uint32_t before = sites_before(&r->warps[first->warp].sites, first->time);
     return before && viewer_knows_lane(v, LAYER_SEEN, first->warp, first->lane, before);
 }
@@ -208,15 +241,20 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
                                  bool writes) {
     if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))
         return strictly(r, first, v);
-    if (v->async && knows_stamp(r, v, LAYER_ORDER, first))
-        return wrote ? &missing_fence : &fence_before_overwrite;
+    if (v->async && knows_stamp(r, v, LAYER_ORDER, first)) {
+        if (!wrote)
+            return &fence_before_overwrite;
+        return first->flags & STAMP_WARP && writes ? &fence_over_address : &missing_fence;
+    }
     if (first->flags & STAMP_COPY)
         return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited;
     if (knows_stamp(r, v, LAYER_SEEN, first))
         return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover;
     if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
         return while_under_way(v, writes);
-    return v->note && writes ? &copy_overwrites : &shared_race;
+    if (!v->note || !writes)
+        return &shared_race;
+    return lane_that_told(r, first, v) ? &lane_told : &copy_overwrites;
 }
 
 /* The pairs of 9.7.16.6.2 run in the order of their issue, also those of two threads (9.7.16.6.4.3). Of two tcgen05.mma
@@ -313,7 +351,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
 static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
                                    const struct viewer *v, bool writes, const struct spot *at) {
     const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
-    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, ""};
+    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, "", {0}};
     const int n = at->where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at->at)
                                          : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at->at);
     if (r->cluster->num_ctas > 1)
@@ -328,7 +366,11 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
     const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
     const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
-    return conflict_at(r, rule, &earlier, late, v, writes, at);
+    struct conflict f = conflict_at(r, rule, &earlier, late, v, writes, at);
+    const struct tell *tell = rule == &lane_told ? lane_that_told(r, first, v) : NULL;
+    if (tell)
+        f.told = race_origin(r, first->warp, tell->lanes, tell->site);
+    return f;
 }
 
 struct conflict verdict_note_conflict(const struct race *r, const struct diag *rule, const struct note *first,
