@@ -174,8 +174,23 @@ static int note(struct dl_phdr_info *info, size_t size, void *list) {
     return 0;
 }
 
+/* Libc's own constructor has not run yet, and dlopen would run it with what libc knows of the process, which is nothing:
+ * getenv would find no variable in the program, and error() no name. So libc is told first, by what glibc gives every
+ * constructor. */
+static void tell_libc(int argc, char **argv, char **env) {
+    if (environ != NULL)
+        return;
+    environ = env;
+    if (argc > 0 && argv[0] != NULL) {
+        char *slash = strrchr(argv[0], '/');
+        program_invocation_name = argv[0];
+        program_invocation_short_name = slash ? slash + 1 : argv[0];
+    }
+}
+
 /* The list is made first: no library can be loaded while the loader goes through its own. */
-__attribute__((constructor)) static void before_the_program(void) {
+__attribute__((constructor)) static void before_the_program(int argc, char **argv, char **env) {
+    tell_libc(argc, argv, env);
     struct objects *all = calloc(1, sizeof *all);
     if (all == NULL)
         return; /* the program will say so itself */
