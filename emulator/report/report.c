@@ -50,7 +50,9 @@ static void note(const struct report *r) {
         if (!told || x->recorded_by == by || (x->recorded_by != 0 && !again))
             continue;
         x->recorded_by = by;
-        record_found(r->record, classes[x->diag->class], x->diag->id, diag_own(x->diag->site, place, sizeof place));
+        const struct diag_site *site = x->diag->site; /* NULL: met as a CTA ended, say */
+        record_found(r->record, classes[x->diag->class], x->diag->id,
+                     site ? diag_own(site, place, sizeof place) : "no line of the kernel");
     }
 }
 
