@@ -56,6 +56,15 @@ struct rt_function {
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
     int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy, shared_mode;
     struct rt_dim3 cluster;
+    struct rt_legacy *legacy; /* NULL: no such call was made; owned */
+};
+
+/* What the driver's calls of before CUDA 4 keep of the launch to come. */
+struct rt_legacy {
+    struct rt_dim3 block;
+    unsigned shared;
+    size_t param_bytes;
+    uint8_t params[];
 };
 
 /* A __device__, __constant__ or __managed__ variable that host code names by the address of its shadow. */
@@ -129,6 +138,7 @@ struct rt_driver_context {
     uint64_t id;
     unsigned flags;
     bool primary;
+    unsigned attached; /* by cuCtxAttach, beside its maker */
 };
 
 /* Counters of launches (stats/stats.h), and where they go. */
@@ -194,6 +204,8 @@ struct rt_context {
     struct diag_sink jit_sink; /* the device's own, meanwhile */
 
     bool stub_told[2][RT_MAX_STUBS]; /* unsupported calls that have named themselves: the runtime's, the driver's */
+
+    bool table_told; /* the same of cuGetExportTable */
 
     char *printed; /* device printf output that waits for the next synchronisation */
     size_t printed_len, printed_cap;

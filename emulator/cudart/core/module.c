@@ -327,6 +327,7 @@ static void drop_functions(struct rt_context *c, struct rt_module *m) {
         }
         *p = f->next;
         xfree(f->name);
+        xfree(f->legacy);
         xfree(f);
     }
 }

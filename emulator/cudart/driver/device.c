@@ -170,25 +170,58 @@ RT_API int cuCtxCreate_v4(void **context, const void *params, unsigned flags, in
     return cuCtxCreate_v2(context, flags, device);
 }
 
-RT_API int cuCtxDestroy_v2(void *context) {
-    struct rt_context *c = rt_enter("cuCtxDestroy");
-    int e = check_context(c, context);
-    struct rt_driver_context *d = context;
+static int check_own(struct rt_context *c, const struct rt_driver_context *d) {
+    int e = check_context(c, d);
     if (e == RT_SUCCESS && d->primary)
         e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "the primary context is released, not destroyed");
-    if (e == RT_SUCCESS) {
-        struct rt_driver_context **p = &c->contexts;
-        while (*p != d)
-            p = &(*p)->next;
-        *p = d->next;
-        if (rt_context_current() == d)
-            rt_context_pop();
-        rt_flush_printed(c);
-        xfree(d);
-    }
+    return e;
+}
+
+static void destroy(struct rt_context *c, struct rt_driver_context *d) {
+    struct rt_driver_context **p = &c->contexts;
+    while (*p != d)
+        p = &(*p)->next;
+    *p = d->next;
+    if (rt_context_current() == d)
+        rt_context_pop();
+    rt_flush_printed(c);
+    xfree(d);
+}
+
+RT_API int cuCtxDestroy_v2(void *context) {
+    struct rt_context *c = rt_enter("cuCtxDestroy");
+    int e = check_own(c, context);
+    if (e == RT_SUCCESS)
+        destroy(c, context);
     return rt_leave(c, e);
 }
 RT_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
+
+/* The current context, with one user more. */
+RT_API int cuCtxAttach(void **context, unsigned flags) {
+    struct rt_context *c = rt_enter("cuCtxAttach");
+    int e = rt_then(rt_check_init(c), rt_check_context(c));
+    e = rt_then(e, rt_check_out(c, context));
+    if (e == RT_SUCCESS && flags != 0)
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags must be 0");
+    if (e == RT_SUCCESS)
+        rt_context_current()->attached++;
+    return rt_leave(c, rt_give(e, context, rt_context_current()));
+}
+
+/* The last user to leave destroys it. */
+RT_API int cuCtxDetach(void *context) {
+    struct rt_driver_context *d = context;
+    struct rt_context *c = rt_enter("cuCtxDetach");
+    int e = check_own(c, d);
+    if (e == RT_SUCCESS && rt_context_current() != d)
+        e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "the context is not current");
+    if (e == RT_SUCCESS && d->attached != 0)
+        d->attached--;
+    else if (e == RT_SUCCESS)
+        destroy(c, d);
+    return rt_leave(c, e);
+}
 
 RT_API int cuDevicePrimaryCtxRetain(void **context, int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxRetain");
@@ -413,8 +446,10 @@ RT_API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64
 RT_API int cuGetExportTable(const void **table, const void *id) {
     (void)table, (void)id;
     struct rt_context *c = rt_enter("cuGetExportTable");
-    return rt_leave(c,
-                    rt_say(c, RT_ERROR_NOT_SUPPORTED,
-                           "not supported by the emulator; a CUDA runtime that is linked statically asks for it: build "
-                           "the program with -cudart shared"));
+    if (!c->table_told)
+        rt_say(c, 0,
+               "not supported by the emulator: a CUDA runtime asks for it that is linked statically; a program of your "
+               "own is built with -cudart shared");
+    c->table_told = true;
+    return rt_leave(c, RT_ERROR_NOT_SUPPORTED);
 }

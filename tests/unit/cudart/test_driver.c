@@ -68,6 +68,17 @@ int cuKernelSetAttribute(int, int, void *, int);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                    void **);
 int cuLaunchKernelEx(const struct rt_driver_launch_config *, void *, void **, void **);
+int cuFuncSetBlockShape(void *, int, int, int);
+int cuFuncSetSharedSize(void *, unsigned);
+int cuParamSetSize(void *, unsigned);
+int cuParamSetv(void *, int, void *, unsigned);
+int cuParamSeti(void *, int, unsigned);
+int cuParamSetf(void *, int, float);
+int cuLaunch(void *);
+int cuLaunchGrid(void *, int, int);
+int cuCtxAttach(void **, unsigned);
+int cuCtxDetach(void *);
+int cuGetExportTable(const void **, const void *);
 int cuLinkCreate_v2(unsigned, int *, void **, void **);
 int cuLinkAddData_v2(void *, int, void *, size_t, const char *, unsigned, int *, void **);
 int cuLinkAddFile_v2(void *, int, const char *, unsigned, int *, void **);
@@ -116,6 +127,40 @@ static void check_put(void *function, uint32_t value) {
     CHECK_EQ(cuMemcpyDtoH_v2(&h, d, sizeof h), 0);
     CHECK_EQ(h, value);
     CHECK_EQ(cuMemFree_v2(d), 0);
+}
+
+/* A launch as before CUDA 4: shape and parameters first, the grid with the launch. */
+static void test_legacy_launch(void) {
+    void *module = NULL, *f = NULL;
+    uint64_t d = 0;
+    uint32_t h = 0;
+    CHECK_EQ(cuModuleLoadData(&module, kernels), 0);
+    CHECK_EQ(cuModuleGetFunction(&f, module, "put"), 0);
+    CHECK_EQ(cuMemAlloc_v2(&d, sizeof h), 0);
+    CHECK_EQ(cuLaunch(f), bad); /* of no threads */
+    CHECK_EQ(cuFuncSetBlockShape(f, 2, 1, 1), 0);
+    CHECK_EQ(cuFuncSetBlockShape(f, 0, 1, 1), bad);
+    CHECK_EQ(cuFuncSetSharedSize(f, 128), 0);
+    CHECK_EQ(cuParamSetv(f, 0, &d, sizeof d), 0);
+    CHECK_EQ(cuParamSeti(f, 12, 31), 0);
+    CHECK_EQ(cuLaunchGrid(f, 2, 2), bad); /* of no parameters */
+    CHECK_EQ(cuParamSetSize(f, 16), 0);
+    CHECK_EQ(cuLaunchGrid(f, 2, 2), 0);
+    CHECK_EQ(cuMemcpyDtoH_v2(&h, d, sizeof h), 0);
+    CHECK_EQ(h, 31);
+    CHECK_EQ(cuParamSetf(f, 12, 1.0f), 0);
+    CHECK_EQ(cuLaunch(f), 0);
+    CHECK_EQ(cuMemcpyDtoH_v2(&h, d, sizeof h), 0);
+    CHECK_EQ(h, 0x3f800000);
+    CHECK_EQ(cuLaunchGrid(f, 0, 1), bad);
+    CHECK_EQ(cuParamSetSize(f, 4097), bad);
+    CHECK_EQ(cuParamSeti(f, 4093, 0), bad);
+    CHECK_EQ(cuParamSeti(f, -1, 0), bad);
+    CHECK_EQ(cuParamSetv(f, 0, &d, UINT32_MAX), bad);
+    CHECK_EQ(cuParamSetv(f, 0, NULL, 4), bad);
+    CHECK_EQ(cuFuncSetBlockShape(NULL, 1, 1, 1), RT_ERROR_INVALID_HANDLE);
+    CHECK_EQ(cuMemFree_v2(d), 0);
+    CHECK_EQ(cuModuleUnload(module), 0);
 }
 
 /* --- libraries ---------------------------------------------------------------------------------------------------- */
@@ -555,6 +600,22 @@ static void test_contexts(void *primary) {
     CHECK(current == primary);
 }
 
+/* A context lives until its maker and all who attached to it have left. */
+static void test_attach(void *primary) {
+    void *own = NULL, *same = NULL;
+    CHECK_EQ(cuCtxCreate_v2(&own, 0, 0), 0);
+    CHECK_EQ(cuCtxAttach(&same, 1), bad);
+    CHECK_EQ(cuCtxAttach(&same, 0), 0);
+    CHECK(same == own);
+    CHECK_EQ(cuCtxDetach(primary), RT_ERROR_INVALID_CONTEXT);
+    CHECK_EQ(cuCtxDetach(own), 0);
+    CHECK_EQ(cuCtxSynchronize_v2(own), 0);
+    CHECK_EQ(cuCtxDetach(own), 0);
+    CHECK_EQ(cuCtxSynchronize_v2(own), RT_ERROR_INVALID_CONTEXT);
+    CHECK_EQ(cuCtxGetCurrent(&same), 0);
+    CHECK(same == primary);
+}
+
 static void count_call(void *stream, int status, void *data) {
     *(int *)data += stream == RT_STREAM_LEGACY && status == 0;
 }
@@ -589,7 +650,10 @@ int main(void) {
     test_copies(context);
     test_device();
     test_contexts(context);
+    test_attach(context);
     test_streams();
+    test_legacy_launch();
+    CHECK_EQ(cuGetExportTable(NULL, NULL), RT_ERROR_NOT_SUPPORTED);
     CHECK_EQ(cudaDeviceReset(), 0); /* with a pool that is left */
     return check_report();
 }
