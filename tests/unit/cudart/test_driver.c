@@ -287,6 +287,7 @@ static void test_logs(void) {
     void *values[] = {(void *)4, info, (void *)sizeof info, error, (void *)sizeof error};
     CHECK_EQ(cuModuleLoadDataEx(&module, broken, 5, options, values), RT_ERROR_INVALID_PTX);
     CHECK_HAS(error, "expected ';' after the instruction");
+    CHECK_HAS(error, "is not valid");
     CHECK_EQ((uintptr_t)values[4], strlen(error));
     CHECK_STR(info, "");
     CHECK(values[2] == NULL);
