@@ -212,6 +212,9 @@ class Tensor:
     def unsqueeze(self, dim):
         return Tensor(np.expand_dims(self.a, dim))
 
+    def select(self, dim, index):
+        return Tensor(np.take(self.a, [index], dim)).squeeze(dim)
+
     def flatten(self):
         return self.reshape(-1)
 
@@ -411,6 +414,7 @@ def _maker(fill):
             shape = (shape,)
         kind = dtype or float32  # noqa: F821
         made = Tensor(_allocate(_shape(shape), kind.numpy))
+        made.requires_grad = ignored.get("requires_grad", False)
         if fill:
             made.a[...] = np.asarray(fill(made.a.shape)).astype(kind.numpy)
         return made
@@ -492,6 +496,10 @@ def _unary(f):
 exp, log, abs, asin, sqrt, log2, exp2 = map(_unary, (np.exp, np.log, np.abs, np.arcsin, np.sqrt, np.log2, np.exp2))
 floor, ceil, round = map(_unary, (np.floor, np.ceil, np.rint))
 signbit, isnan, isinf = [lambda x, f=f: tensor(f(_wide(x.a))) for f in (np.signbit, np.isnan, np.isinf)]
+
+
+def clamp(x, low=None, high=None):
+    return tensor(np.clip(_wide(x.a), low, high), dtype=x.dtype)
 
 
 def maximum(a, b):
