@@ -14,6 +14,7 @@
 #                          into .toolkit/lint/ where it is not installed
 #   toolkit.sh site        says which PYTHONPATH has the Sphinx that `make site`, slides and handout run, and fetches it into
 #                          .toolkit/site/
+#   toolkit.sh triton      says which PYTHONPATH has the Triton that a test runs, and fetches it into .toolkit/triton/
 #   toolkit.sh disassembler says in which folder the cuobjdump and nvdisasm lie that `make sass` reads with, and fetches
 #                          them into .toolkit/sass/
 #
@@ -35,6 +36,7 @@ REQUIREMENTS=scripts/toolkit-requirements.txt
 LINT=scripts/lint-requirements.txt
 SASS=scripts/sass-requirements.txt
 SITE=scripts/site-requirements.txt
+TRITON=scripts/triton-requirements.txt
 
 die() {
     printf 'toolkit: %s\n' "$1" >&2
@@ -167,20 +169,37 @@ disassembler() {
     echo "$TOOLKIT_DIR/sass/nvidia/cu13/bin"
 }
 
+# python_for REQUIREMENTS WHAT: python3 is one that REQUIREMENTS name in their head
+python_for() {
+    sh scripts/doctor.sh need python3 pip
+    range=$(sed -n 's/^.*for Python \(3\.[0-9]*\) to \(3\.[0-9]*\).*/\1 \2/p' "$1")
+    # shellcheck disable=SC2086 # two words
+    python3 -IS -c 'import sys
+low, high = (tuple(map(int, word.split("."))) for word in sys.argv[1:])
+sys.exit(not low <= sys.version_info[:2] <= high)' $range || die "$2 needs Python ${range% *} to ${range#* }," \
+        "and python3 is $(python3 --version 2>&1). Another one in front of it on the PATH will do."
+}
+
 site() {
     cmp -s "$TOOLKIT_DIR/site/requirements.txt" $SITE || {
-        sh scripts/doctor.sh need python3 pip
-        range=$(sed -n 's/^# for Python \(3\.[0-9]*\) to \(3\.[0-9]*\).*/\1 \2/p' $SITE)
-        python3 -IS -c 'import sys
-low, high = (tuple(map(int, word.split("."))) for word in sys.argv[1:])
-sys.exit(not low <= sys.version_info[:2] <= high)' $range || die "the site needs Python ${range% *} to ${range#* }," \
-            "and python3 is $(python3 --version 2>&1). Another one in front of it on the PATH will do."
+        python_for $SITE "the site"
         echo "toolkit: fetching Sphinx, MyST-Parser, Furo and sphinx-revealjs from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (30 MB, once)" >&2
         wheels "$TOOLKIT_DIR/site" $SITE || die "pip could not fetch Sphinx. With a network elsewhere:" \
             "  python3 -m pip download --no-deps -r $SITE -d wheels" \
             "then, with that folder here: make WHEELS=wheels site."
     }
     echo "$TOOLKIT_DIR/site"
+}
+
+triton() {
+    cmp -s "$TOOLKIT_DIR/triton/requirements.txt" $TRITON || {
+        python_for $TRITON Triton
+        echo "toolkit: fetching Triton from ${WHEELS:-PyPI} into $TOOLKIT_DIR/triton/ (200 MB, once)" >&2
+        wheels "$TOOLKIT_DIR/triton" $TRITON || die "pip could not fetch Triton. With a network elsewhere:" \
+            "  python3 -m pip download --no-deps -r $TRITON -d wheels" \
+            "then, with that folder here: WHEELS=wheels sh scripts/toolkit.sh triton."
+    }
+    echo "$TOOLKIT_DIR/triton"
 }
 
 fetch() {
@@ -286,14 +305,14 @@ which)
     echo "$choice $version $nvcc"
     ;;
 env) write_env "$2" ;;
-lizard | disassembler | site) "$1" ;;
+lizard | disassembler | site | triton) "$1" ;;
 show)
     # shellcheck disable=SC1090
     case $2 in /*) . "$2" ;; *) . "./$2" ;; esac
     echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
     ;;
 *)
-    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler | site" >&2
+    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler | site | triton" >&2
     exit 2
     ;;
 esac
