@@ -174,8 +174,24 @@ static int note(struct dl_phdr_info *info, size_t size, void *list) {
     return 0;
 }
 
+/* This constructor comes before libc's, which a dlopen calls with what libc knows by then: nothing. So it is told. */
+static void tell_libc(char **argv, char **envp) {
+#ifdef __GLIBC__ /* which hands these to constructors */
+    if (environ != NULL || envp == NULL || argv == NULL || argv[0] == NULL)
+        return;
+    const char *slash = strrchr(argv[0], '/');
+    environ = envp;
+    program_invocation_name = argv[0];
+    program_invocation_short_name = argv[0] + (slash != NULL ? slash - argv[0] + 1 : 0);
+#else
+    (void)argv, (void)envp;
+#endif
+}
+
 /* The list is made first: no library can be loaded while the loader goes through its own. */
-__attribute__((constructor)) static void before_the_program(void) {
+__attribute__((constructor)) static void before_the_program(int argc, char **argv, char **envp) {
+    (void)argc;
+    tell_libc(argv, envp);
     struct objects *all = calloc(1, sizeof *all);
     if (all == NULL)
         return; /* the program will say so itself */
