@@ -97,6 +97,10 @@ for program in linked opener; do
     same "$program" "$(cat out)" 64
 done
 
+strip -s libprog.so
+run 0 'a stripped library' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./opener ./libprog.so
+says 'libprog\.so: .*was stripped of its symbols .*Its CUDA calls will fail'
+
 for how in '-s' '-x'; do
     strip $how -o stripped plain
     run 126 "strip $how" "$emulator" ./stripped
