@@ -244,10 +244,11 @@ $(EMU)/libsm100emu.so: $(LIB_OBJ) $(EMU)/objects $(EXPORTS)
 	    -o $@ $(LIB_OBJ) $(EMU_LIBS)
 
 # initfirst: its constructor comes before those of the program's libraries, and of a sanitizer's runtime, so it has none.
+# now: the loader, which binds calls, is not asked for anything while its code is written.
 STATIC_SRC := emulator/sm100emu-static.c $(addprefix emulator/cudart/loader/,static.c elf.c)
 $(STATIC): $(STATIC_SRC) $(STATIC_SRC:emulator/cudart/%.c=emulator/cudart/%.h) $(EMU)/flags Makefile
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(EMU_CFLAGS)) -shared $(LDFLAGS) -Wl,-soname,$(@F) -Wl,-z,initfirst -Wl,-z,nodelete \
+	$(Q)$(CC) $(filter-out $(SAN_FLAGS),$(EMU_CFLAGS)) -shared $(LDFLAGS) -Wl,-soname,$(@F) -Wl,-z,initfirst -Wl,-z,nodelete -Wl,-z,now \
 	    -o $@ $(STATIC_SRC) -ldl
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so

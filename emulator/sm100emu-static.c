@@ -1,14 +1,15 @@
 /* libsm100emu-static.so - puts the emulator in the place of a CUDA runtime that is linked into a program.
  *
  * The launcher names it in LD_PRELOAD. Its constructor runs before those of the program and of its libraries
- * (DF_1_INITFIRST), so before a kernel is registered. It reads the files of the program and of the libraries that are
- * loaded by then; in each that has a static runtime, it writes a jump to the emulator's function at the entry of each of
- * the runtime's functions (cudart/loader/static.h). Only then is the emulator loaded: other processes pay for a look at
- * a few section headers.
+ * (DF_1_INITFIRST), so before a kernel is registered. It reads the files of the program and of its libraries; in each
+ * that has a static runtime, it writes a jump to the emulator's function at the entry of each of the runtime's functions
+ * (cudart/loader/static.h). Only then is the emulator loaded: other processes pay for a look at a few section headers.
+ * The same is done with libraries that are opened later, before their constructors run (list_changed).
  *
  * Code pages are writable only while they are written, and not executable then. Nothing is written but in code of the
- * object itself, at places where memory holds what the file holds. What cannot be done ends the process with a sentence
- * and 126, as in the launcher, before any code of the program has run.
+ * object itself, at places where memory holds what the file holds, and over the one function of the loader that is there
+ * to be replaced. What cannot be done for a program ends it with a sentence and 126, as in the launcher, before any of
+ * its code has run.
  */
 #include "cudart/loader/static.h"
 
@@ -31,6 +32,7 @@
 
 /* One program or library in memory, its file, and the runtime in it. */
 struct object {
+    bool program; /* not a library */
     const char *name, *path;
     uint64_t base; /* what the loader added to the addresses of the file */
     const ElfW(Phdr) * segments;
@@ -136,9 +138,11 @@ static void write_jumps(const struct object *o, const ElfW(Phdr) * segment, uint
 static void take_place(const struct object *o) {
     char why[512];
     enum static_verdict verdict = static_read(o->bytes, o->size, &runtime, why, sizeof why);
-    if (verdict == STATIC_UNFIT)
+    if (verdict == STATIC_UNFIT && o->program)
         stop(o, "%s", why);
-    if (verdict == STATIC_NONE)
+    if (verdict == STATIC_UNFIT) /* the program may never call it */
+        dprintf(STDERR_FILENO, "sm100emu: %s: %s. Its CUDA calls will fail\n", o->name, why);
+    if (verdict != STATIC_FOUND)
         return;
     void *emulator = load_emulator(o);
     for (uint32_t i = 0; i < runtime.count; i++)
@@ -153,20 +157,21 @@ static void take_place(const struct object *o) {
     }
 }
 
-#define MAX_OBJECTS 256u
+#define MAX_OBJECTS 1024u
 struct objects {
     struct object list[MAX_OBJECTS];
     unsigned count;
 };
 
-/* Called by the loader for the program first, then for each library. */
+/* Called by the loader for the program first, then for each library; what is beyond the list is not looked at. */
 static int note(struct dl_phdr_info *info, size_t size, void *list) {
     struct objects *all = list;
+    const bool program = all->count == 0;
     (void)size;
     if (all->count == MAX_OBJECTS)
         return 1;
-    const bool program = all->count == 0;
-    all->list[all->count++] = (struct object){.name = program ? program_invocation_name : info->dlpi_name,
+    all->list[all->count++] = (struct object){.program = program,
+                                              .name = program ? program_invocation_name : info->dlpi_name,
                                               .path = program ? "/proc/self/exe" : info->dlpi_name,
                                               .base = info->dlpi_addr,
                                               .segments = info->dlpi_phdr,
@@ -174,31 +179,105 @@ static int note(struct dl_phdr_info *info, size_t size, void *list) {
     return 0;
 }
 
-/* Libc's own constructor has not run yet, and dlopen would run it with what libc knows of the process, which is nothing:
- * getenv would find no variable in the program, and error() no name. So libc is told first, by what glibc gives every
- * constructor. */
-static void tell_libc(int argc, char **argv, char **env) {
-    if (environ != NULL)
-        return;
-    environ = env;
-    if (argc > 0 && argv[0] != NULL) {
-        char *slash = strrchr(argv[0], '/');
-        program_invocation_name = argv[0];
-        program_invocation_short_name = slash ? slash + 1 : argv[0];
-    }
+/* The program headers of what has been looked at and is still loaded: each object has its own. */
+static const ElfW(Phdr) * known[MAX_OBJECTS];
+static unsigned num_known;
+
+static bool is_known(const struct object *o) {
+    for (unsigned i = 0; i < num_known; i++)
+        if (known[i] == o->segments)
+            return true;
+    return false;
 }
 
-/* The list is made first: no library can be loaded while the loader goes through its own. */
-__attribute__((constructor)) static void before_the_program(int argc, char **argv, char **env) {
-    tell_libc(argc, argv, env);
+/* Looks at what has been loaded since the last time. The list is made first: no library can be loaded while the loader
+ * goes through its own. */
+static void look(void) {
     struct objects *all = calloc(1, sizeof *all);
     if (all == NULL)
         return; /* the program will say so itself */
     dl_iterate_phdr(note, all);
     for (unsigned i = 0; i < all->count; i++)
-        if (map_file(&all->list[i])) {
+        if (!is_known(&all->list[i]) && map_file(&all->list[i])) {
             take_place(&all->list[i]);
             munmap(all->list[i].bytes, all->list[i].size);
         }
+    for (num_known = 0; num_known < all->count; num_known++)
+        known[num_known] = all->list[num_known].segments;
     free(all);
+}
+
+/* What the loader calls for debuggers (link.h, r_brk), with its lock held: before and after its list of objects changes,
+ * and then before the constructors of new ones. */
+static void list_changed(void) {
+    static bool busy; /* load_emulator changes the list, too */
+    if (busy || _r_debug.r_state != RT_CONSISTENT)
+        return;
+    busy = true;
+    look();
+    busy = false;
+}
+
+/* The code of that function, which does nothing, and a jump in its place; false if it is another than expected. It is
+ * short, so the jump is, and leads only to what is near; libraries are loaded beside the loader. */
+static bool jump_from(const uint8_t *hook, int64_t distance, uint8_t *jump, size_t *n) {
+#if defined(__x86_64__)
+    static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+    const uint8_t *ret = hook + (memcmp(hook, landing, sizeof landing) == 0 ? sizeof landing : 0);
+    const int32_t relative = (int32_t)(distance - 5);
+    if ((uint64_t)hook % 16 != 0 || ret[0] != 0xc3 ||
+        memchr("\x66\x0f\x90\xcc", ret[1], 4) == NULL || /* ret; padding */
+        relative != distance - 5)
+        return false;
+    jump[0] = 0xe9; /* jmp rel32 */
+    memcpy(jump + 1, &relative, sizeof relative);
+    *n = 5;
+    return true;
+#else
+    const uint32_t ret = 0xd65f03c0, b = 0x14000000u | ((uint32_t)(distance >> 2) & 0x3ffffffu);
+    if (memcmp(hook, &ret, sizeof ret) != 0 || distance != (int64_t)((uint64_t)distance << 36) >> 36)
+        return false;
+    memcpy(jump, &b, sizeof b);
+    *n = sizeof b;
+    return true;
+#endif
+}
+
+/* Libraries that are opened later (dlopen, Python's modules): list_changed is called instead of the loader's function.
+ * Where that cannot be, their CUDA calls meet the driver, which says so. */
+static void watch_list(void) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint8_t *hook = (uint8_t *)_r_debug.r_brk, jump[8];
+    uint8_t *start = (uint8_t *)((uint64_t)hook / page * page);
+    size_t n;
+    if (hook == NULL || (uint64_t)hook % page > page - 16 ||
+        !jump_from(hook, (int64_t)((uint64_t)list_changed - (uint64_t)hook), jump, &n))
+        return;
+    if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
+        return;
+    memcpy(hook, jump, n);
+    if (mprotect(start, page, PROT_READ | PROT_EXEC) != 0)
+        _exit(CANNOT_RUN); /* no call can end now: the loader's code cannot run */
+    __builtin___clear_cache((char *)hook, (char *)hook + n);
+}
+
+/* This constructor comes before libc's, which a dlopen calls with what libc knows by then: nothing. So it is told. */
+static void tell_libc(char **argv, char **envp) {
+#ifdef __GLIBC__ /* which hands these to constructors */
+    if (environ != NULL || envp == NULL || argv == NULL || argv[0] == NULL)
+        return;
+    const char *slash = strrchr(argv[0], '/');
+    environ = envp;
+    program_invocation_name = argv[0];
+    program_invocation_short_name = argv[0] + (slash != NULL ? slash - argv[0] + 1 : 0);
+#else
+    (void)argv, (void)envp;
+#endif
+}
+
+__attribute__((constructor)) static void before_the_program(int argc, char **argv, char **envp) {
+    (void)argc;
+    tell_libc(argv, envp);
+    look();
+    watch_list();
 }

@@ -2,6 +2,7 @@
 #include "cudart/loader/cubin.h"
 #include "cudart/loader/elfcheck.h"
 #include "cudart/loader/fatbin.h"
+#include "cudart/loader/static.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,21 @@ static void check_choice(const struct fatbin_choice *choice) {
         abort();
 }
 
+/* Where a jump may be written is code of the file, and one function's alone. */
+static void check_static(const uint8_t *data, size_t size) {
+    static struct static_runtime runtime;
+    char why[512];
+    if (static_read(data, size, &runtime, why, sizeof why) != STATIC_FOUND)
+        return;
+    for (uint32_t i = 0; i < runtime.count; i++) {
+        const struct static_function *f = &runtime.functions[i];
+        if (f->code < data || f->room > size || f->code > data + (size - f->room))
+            abort();
+        if (i > 0 && f[-1].address != f->address && f[-1].address + f[-1].room > f->address)
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fatbin_reader r;
     struct fatbin_image image;
@@ -43,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     fatbin_target((const char *)data, size, target, sizeof target);
     cubin_registers(data, size, ignore, NULL);
+    check_static(data, size);
     if (elf_read(data, size, &facts, sentence, sizeof sentence))
         elf_judge(&facts, sentence, sizeof sentence);
     return 0;

@@ -18,6 +18,7 @@ record=$(mktemp)
 trap 'rm -f "$record"' EXIT
 code=0
 # shellcheck disable=SC2086 # words on purpose
-$UNDER -E LD_LIBRARY_PATH="$PRODUCTS/emulator" -E SM100EMU_RECORD="$record" "$@" || code=$?
+$UNDER -E LD_LIBRARY_PATH="$PRODUCTS/emulator" -E LD_PRELOAD="$PRODUCTS/emulator/libsm100emu-static.so" \
+    -E SM100EMU_RECORD="$record" "$@" || code=$?
 [ $code -ne 0 ] || ! grep -q '^found' "$record" || code=3
 exit $code

@@ -171,11 +171,12 @@ static void test_programs(void) {
     expect_refusal(&e, "-cudart shared");
     cuda_program(&e, NULL, PTX_F);
     finish(&e, false);
-    expect_refusal(&e, "-cudart shared");
+    expect_refusal(&e, "-static");
     cuda_program(&e, "libcudart.so.13", NULL);
     finish(&e, true);
     expect_refusal(&e, "SASS");
     expect_refusal(&e, "-gencode");
+    expect_refusal(&e, "NVCC_APPEND_FLAGS");
     cuda_program(&e, "libcudart.so.13", ".version 9.0\n.target sm_103a\n");
     finish(&e, true);
     expect_refusal(&e, "sm_103a");
