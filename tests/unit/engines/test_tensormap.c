@@ -191,6 +191,17 @@ static void test_blackwell(void) {
     }
 }
 
+/* As ptxas has it for sm_100a, the atomicity is three bits, and the third is that flag. */
+static void test_replace_atomicity(void) {
+    const struct tmap m = good();
+    uint64_t w[TMAP_BYTES / 8];
+    CHECK(tmap_encode(&m, (uint8_t *)w) == NULL);
+    const uint64_t without = w[1];
+    w[1] |= 1 << 21;
+    CHECK(tmap_replace((uint8_t *)w, TMAP_FIELD_ATOMICITY, 0, 2) == NULL);
+    CHECK_EQ(w[1], without | 2 << 19);
+}
+
 /* Two maps as CuTe DSL 4.8.1 writes them for sm_100a, with what lay on its stack behind them: a matrix of f16, 256 x 512,
  * and a batch of tf32 of one. */
 static void test_cute(void) {
@@ -341,6 +352,7 @@ int main(void) {
     test_no_map();
     test_blackwell();
     test_cute();
+    test_replace_atomicity();
     test_replace();
     test_replace_refuses();
     test_replace_tf32();
