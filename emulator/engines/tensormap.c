@@ -16,10 +16,14 @@
 /* `width` bits from bit `at` of the map on, counted from the lowest of its first byte; a field lies in one word of 32,
  * but for the address.
  *
- * What an H200's driver writes for each argument (580.159.04, tests/silicon/h200/encode.txt), what tensormap.replace
- * changes there (maps.txt), and what becomes of a load when one bit is another (maps.txt): all of these fields, but
- *   ATOMICITY, SWIZZLE_HIGH, the packed types: what ptxas 13.0 makes of tensormap.replace for sm_100a and sm_103a;
- *   VERSION 2 and FLAG: what the host code of CuTe DSL 4.8.1 writes for sm_100a. No Blackwell driver was asked. */
+ * Measured on Hopper, by what an H200's driver writes for each argument (580.159.04, tests/silicon/h200/encode.txt), what
+ * tensormap.replace changes there (replace.txt), and what becomes of a load when a byte is another (patched.txt): all of
+ * these fields but
+ *   ATOMICITY, SWIZZLE_HIGH and the codes of the packed types, which are what ptxas 13.0 makes of tensormap.replace for
+ *   sm_100a and sm_103a;
+ *   VERSION_BLACKWELL and LARGE, which the host code of CuTe DSL 4.8.1 writes for sm_100a. The other fields it has as Hopper,
+ *   in maps of rank 2 and 3 of FLOAT16, FLOAT32 and TFLOAT32; bytes 64 to 127 it leaves as they were.
+ * No driver of a Blackwell was asked what it writes: tmap_encode writes Hopper's form, also of what Hopper lacks. */
 struct bits {
     uint16_t at;
     uint8_t width;
@@ -36,18 +40,18 @@ struct bits {
 #define AT_TF32 BITS(80, 1) /* with the types FLOAT32 and FLOAT32_FTZ: a load rounds */
 #define AT_PROMOTION BITS(81, 2)
 #define AT_ATOMICITY BITS(83, 2)
-#define AT_FLAG BITS(85, 1)         /* part of what replaces the atomicity, and nothing that a copy here looks at */
-#define AT_SWIZZLE_HIGH BITS(86, 1) /* of swizzle_mode 4 */
+#define AT_LARGE BITS(85, 1)                 /* the tensor has 128 KiB or more; CUTLASS clears it below */
+#define AT_SWIZZLE_HIGH BITS(86, 1)          /* of swizzle_mode 4 */
 #define AT_STRIDE(i) BITS(96 + 32 * (i), 32) /* of dimension i + 1, in units of 16 bytes */
 #define AT_STRIDE_HIGH(i) BITS(224 + 4 * (i), 4)
 #define AT_DIM(i) BITS(256 + 32 * (i), 32) /* less one, as all that follow of these */
 #define AT_STEP(i) BITS(416 + 3 * (i), 3)
 #define AT_BOX(i) BITS(440 + 8 * (i), 8)
-/* Two words that no copy reads. */
+/* Two words that no copy reads, of the driver. */
 #define AT_BOX_BYTES BITS(512, 32) /* of shared memory */
 #define AT_PERIOD BITS(576, 32)    /* bytes of shared memory behind which the swizzle begins anew; 16 without swizzle */
 
-/* Zero in every map. Hopper does not look at them, nor at ATOMICITY, FLAG, SWIZZLE_HIGH and the upper bits of VERSION; a
+/* Zero in every map. Hopper does not look at them, nor at ATOMICITY, LARGE, SWIZZLE_HIGH and the upper bits of VERSION; a
  * later chip may. */
 static const struct bits unused[] = {{57, 7}, {87, 9}, {240, 16}, {431, 9}, {480, 32}};
 
@@ -413,7 +417,7 @@ static void replace(uint8_t *map, enum tmap_field field, uint32_t ord, uint64_t 
         break;
     case TMAP_FIELD_ATOMICITY:
         put(map, AT_ATOMICITY, value);
-        put(map, AT_FLAG, 0);
+        put(map, AT_LARGE, 0); /* as ptxas has it */
         break;
     case TMAP_FIELD_FILL:
         put(map, AT_FILL, value);

@@ -13,7 +13,7 @@ DIAG(bad_replace) = {
 };
 DIAG(bad_fenceproxy) = {
     DIAG_HEAD(ERROR, "tensormap-cp-fenceproxy", "9.7.13.16"),
-    .rule = "tensormap.cp_fenceproxy copies 128 written bytes from shared to global memory",
+    .rule = "tensormap.cp_fenceproxy copies a tensor map that was written from shared to global memory",
     .reason = "the map that arrives is no map.",
 };
 
@@ -24,9 +24,9 @@ struct replace_form {
     const struct warp_opnd *value;
 };
 
-/* All 128 bytes of a map in shared memory were written. */
+/* All that copies read of a map in shared memory was written. */
 static bool written(const struct warp *w, uint32_t l, struct warp_loc loc) {
-    for (uint32_t i = 0; i < TMAP_BYTES; i += 32, loc.off += 32, loc.host += 32)
+    for (uint32_t i = 0; i < TMAP_READ; i += 32, loc.off += 32, loc.host += 32)
         if (warp_loc_poison(w, l, &loc, 32))
             return false;
     return true;
@@ -47,7 +47,7 @@ static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32
         if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
             why = "the address lies in another state space";
         else if (loc.space == XS_SHARED_CTA && !written(w, l, loc))
-            why = "the 128 bytes were never written";
+            why = "the first 64 bytes, which copies read, were not all written";
         else
             why = tmap_replace(loc.host, f->field, f->ord, v);
         if (why)
@@ -66,8 +66,10 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
             !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN, false, &from))
             return WARP_FAULT;
         if (!written(w, l, from))
-            return warp_fault(w, in, 1u << l, &bad_fenceproxy,
-                              "lane %u: the 128 bytes at shared offset 0x%x were not all written", l, from.off);
+            return warp_fault(
+                w, in, 1u << l, &bad_fenceproxy,
+                "lane %u: the first 64 bytes at shared offset 0x%x, which copies read, were not all written", l,
+                from.off);
         relaxed_write(to.host, from.host, TMAP_BYTES);
         isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
         isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);

@@ -57,10 +57,10 @@ struct trace_kind trace_kind_of(const struct diag_site *site) {
 
 static uint32_t rank_of(const struct cta *cta) { return cta ? cta->rank + 1 : 0; }
 
-/* Tells maps by their 128 bytes (5.5.8): FNV-1a. */
+/* Tells maps by the 64 of their 128 bytes that copies read (engines/tensormap.h): FNV-1a. */
 static uint64_t map_key(const uint8_t *map) {
     uint64_t key = map ? UINT64_C(0xCBF29CE484222325) : 0;
-    for (unsigned i = 0; map && i < 128; i++)
+    for (unsigned i = 0; map && i < 64; i++)
         key = (key ^ map[i]) * UINT64_C(0x100000001B3);
     return key;
 }

@@ -178,8 +178,8 @@ static void test_no_map(void) {
     CHECK(tmap_is_im2col(bytes));
 }
 
-/* CuTe DSL writes version 2 and bit 21 of the second word, and CUTLASS clears that bit for a small tensor: it is the same
- * map, whatever its address. */
+/* CuTe DSL writes version 2, and bit 21 of the second word for a tensor of 128 KiB or more; CUTLASS clears that bit below:
+ * it is the same map, whatever its address. */
 static void test_blackwell(void) {
     struct tmap m = good(), back;
     m.address = UINT64_C(0x7fffffffffff0);
@@ -188,6 +188,45 @@ static void test_blackwell(void) {
         CHECK_EQ(back.address, m.address);
         CHECK_EQ(back.dim[1], m.dim[1]);
         CHECK_EQ(back.swizzle, m.swizzle);
+    }
+}
+
+/* As ptxas has it for sm_100a, the atomicity is three bits, and the third is that flag. */
+static void test_replace_atomicity(void) {
+    const struct tmap m = good();
+    uint64_t w[TMAP_BYTES / 8];
+    CHECK(tmap_encode(&m, (uint8_t *)w) == NULL);
+    const uint64_t without = w[1];
+    w[1] |= 1 << 21;
+    CHECK(tmap_replace((uint8_t *)w, TMAP_FIELD_ATOMICITY, 0, 2) == NULL);
+    CHECK_EQ(w[1], without | 2 << 19);
+}
+
+/* Two maps as CuTe DSL 4.8.1 writes them for sm_100a, with what lay on its stack behind them: a matrix of f16, 256 x 512,
+ * and a batch of tf32 of one. */
+static void test_cute(void) {
+    static const uint64_t words[2][TMAP_BYTES / 8] = {
+        {0x7f3502000000, 0x2000246312, 0, 0, 0x1ff000000ff, 0, 0x3f00000000000000, 0xff, 0x656372756f, 0x2a, 0, 0, 0,
+         0x3d91643ce204ea00, 0xa, 0x7ffcdc62b030},
+        {0x7f3502000000, 0x40002563a2, 0x4000, 0, 0xff000000ff, 0, 0x1f00000000000000, 0x7f, 0x7ffe00000002,
+         0x70fd0b4ccd47a100, 0x7ffe360848e0, 0x400, 0x7f8f3ba636a0, 0x7f8f3c1b5387, 8, 0x7ffe36084fd0}};
+    static const struct tmap expected[2] = {
+        {TMAP_F16, 0, TMAP_SWIZZLE_128B, 2, 0, 2, 0x7f3502000000, {256, 512}, {512}, {64, 256}, {1, 1}},
+        {TMAP_TF32,
+         0,
+         TMAP_SWIZZLE_128B,
+         2,
+         0,
+         3,
+         0x7f3502000000,
+         {256, 256, 1},
+         {1024, 262144},
+         {32, 128, 1},
+         {1, 1, 1}}};
+    struct tmap back;
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK(tmap_decode((const uint8_t *)words[i], &back) == NULL);
+        CHECK_MEM(&expected[i], &back, sizeof back);
     }
 }
 
@@ -312,6 +351,8 @@ int main(void) {
     test_blank();
     test_no_map();
     test_blackwell();
+    test_cute();
+    test_replace_atomicity();
     test_replace();
     test_replace_refuses();
     test_replace_tf32();

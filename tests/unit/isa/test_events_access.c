@@ -206,7 +206,7 @@ static void tensor_maps(void) {
                             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
                             "[%rd1+9216], [%r20], 128;\n" LOG_END,
         "tensormap.replace 0/0:1 write shared 400 size 128 weak\n"
-        "tensormap.cp_fenceproxy 0/0:1 read shared 400 size 128 release.gpu got 31504d5430303153\n"
+        "tensormap.cp_fenceproxy 0/0:1 read shared 400 size 128 release.gpu got 7e9000000000\n"
         "tensormap.cp_fenceproxy 0/0:1 write global 2400 size 128 release.gpu\n");
 }
 
