@@ -24,6 +24,7 @@ ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
+COMMA := ,
 V ?=
 Q := $(if $(V),,@)
 # $(call say,WHAT,FILE): what is being built. On a terminal one line counts it, and the next thing printed there clears that
@@ -31,7 +32,7 @@ Q := $(if $(V),,@)
 say = $(if $(COUNT),@: to do,$(if $(V),,$(call told,$(1),$(patsubst emulator/%,%,$(2:$(BUILD)/%=%)))))
 told = $(eval DONE += x)$(if $(TO_DO),,$(eval TO_DO := $(shell $(TO_COUNT))))$(if $(MAKE_TERMOUT),$(counted),$(now_and_then))
 counted = @n=$(words $(DONE)) of=$(firstword $(TO_DO)); printf '  [%3d/%d] %-5s %s\033[K\r' $$n $$((n > of ? n : of)) $(1) '$(2)'
-now_and_then = $(if $(filter 1,$(words $(DONE))),$(info $()  building, $(firstword $(TO_DO)) to do; V=1 shows the commands))
+now_and_then = $(if $(filter 1,$(words $(DONE))),$(info $()  building, $(firstword $(TO_DO)) to do for $(MAKECMDGOALS); V=1 shows the commands))
 now_and_then += $(if $(filter $(words $(DONE)),$(wordlist 2,4,$(TO_DO))),$(info $()  $(words $(DONE)) of $(firstword $(TO_DO))))
 # How much there is to do, and quarters of it: a make of its own that runs nothing (its shell is `true`) says so. It takes
 # the files that hold flags as they are, since it would rebuild all behind them.
@@ -58,6 +59,7 @@ SEEDS ?= 100
 TEXT ?=
 BREAK ?=
 BESIDE ?=
+SCHEDULE ?=
 RUNG ?=
 PART ?=
 SEED ?=
@@ -94,6 +96,10 @@ $(error BACKEND=$(BACKEND) is not a backend: say BACKEND=gpu, BACKEND=emulator, 
 endif
 endif
 endif
+
+# A variable that no target asks is a slip of the pen.
+GIVEN := $(if $(filter 0,$(MAKELEVEL)),$(foreach v,$(filter-out MAKE% -%,$(.VARIABLES)),$(if $(filter command,$(origin $v)),$v)))
+GIVEN := $(if $(GIVEN),$(shell sh scripts/help.sh --variables $(GIVEN:%='%')))
 
 ifneq ($(filter-out 1 thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is not known: SANITIZE=1 is AddressSanitizer and UBSan, SANITIZE=thread ThreadSanitizer)
@@ -360,13 +366,13 @@ $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,$(RUNNER))
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%)$(PART:%= PART=%) makes a page of what happens in it")
+	$(if $(EXERCISE)$(filter --help -h,$(ARGS)),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%)$(PART:%= PART=%) makes a page of what happens in it")
 
 check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(RUNNER)
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
 watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(RUNNER) $(BUILD)/sm100emu-log
-	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' \
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' SCHEDULE='$(SCHEDULE)' MAKE='$$(MAKE)' \
 	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(or $$(SUBPROGRAM),$$(EXERCISE)),$$<)
 endef
 
@@ -428,8 +434,11 @@ answers-%:
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.exercise --answers --seed '$(SEED)' --seeds '$(STUDENTS)' $*
 
+# Answers to questions need no program.
+ASKED := $(subst $(COMMA), ,$(EXERCISE))
+MARKED_BY_RUNS := $(or $(filter-out $(NUMBERS:%=%-predict-%),$(ASKED)),$(if $(ASKED),,all))
 define grade_rule
-grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 01_% 05_%,$(1)),$(SUBPROGRAMS:%=$(PROGRAMS)/%)) emulator
+grade-$(firstword $(subst _, ,$(1))): $(if $(MARKED_BY_RUNS),$(PROGRAMS)/$(1) $(if $(filter 01_% 05_%,$(1)),$(SUBPROGRAMS:%=$(PROGRAMS)/%)) emulator)
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.grade --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
 	    --format '$$(GRADE)' --output '$$(RESULTS)' --draw '$$(DRAW)' $(firstword $(subst _, ,$(1)))

@@ -204,7 +204,10 @@ static inline void cmdline_parse(int argc, char **argv, const char *purpose, con
         if (!cl_store(o, value)) {
             char allowed[160];
             cl_allowed(o, allowed, sizeof allowed);
-            fprintf(stderr, "%s: --%s takes %s, not '%s'\n", program, o->name, allowed, value);
+            if (*value)
+                fprintf(stderr, "%s: --%s takes %s, not '%s'\n", program, o->name, allowed, value);
+            else
+                fprintf(stderr, "%s: --%s needs a value: %s\n", program, o->name, allowed);
             exit(2);
         }
     }

@@ -36,7 +36,7 @@ static inline struct cudaDeviceProp cuda_require_sm100(void) {
         fprintf(stderr, "device 0 (%s) has compute capability %d.%d", prop.name, prop.major, prop.minor);
     else
         fprintf(stderr, "no GPU that the runtime can use (%s)", cudaGetErrorName(status));
-    fprintf(stderr, "; tensor memory needs 10.0 or 10.3, a B200 or B300. "
+    fprintf(stderr, "; tensor memory needs compute capability 10.0 or 10.3, a B200 or B300. "
                     "The emulator runs this program, too: make run-NN BACKEND=emulator, or sm100emu PROGRAM\n");
     exit(1);
 }

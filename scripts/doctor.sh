@@ -106,7 +106,7 @@ row() {
 
 report_tools() {
     echo "To build"
-    for tool in cc c++ make cmake; do
+    for tool in cc c++ make cmake patch git python3; do
         row "$tool" "$(have "$tool" && echo "$found: $("$found" --version 2>/dev/null | sed 1q)" ||
             echo "MISSING: $(install_line "$tool")")"
     done
@@ -122,9 +122,7 @@ report_tools() {
     fetch*)
         toolkit=13.0
         row nvcc "none: the build fetches CUDA 13.0's compiler from PyPI into .toolkit/"
-        for tool in python3 pip; do
-            row "  $tool" "$(have "$tool" && echo "$found" || echo "MISSING, wanted for that: $(install_line "$tool")")"
-        done
+        row "  pip" "$(have pip && echo "$found" || echo "MISSING, wanted for that: $(install_line pip)")"
         if [ -z "$(command -v nvcc)" ] && [ -x /usr/local/cuda/bin/nvcc ]; then
             row "" "(there is /usr/local/cuda/bin/nvcc, not on the PATH: make CUDA_HOME=/usr/local/cuda ...)"
         fi
@@ -144,6 +142,17 @@ report_gpus() {
         row GPU "$name, compute capability $cc, driver $driver"
         row "" "$(verdict "$toolkit" "$driver" "$cc" | sed 's/^[a-z]* //')"
     done
+}
+
+# so TARGET WHAT TOOL...: what it does, or which of the tools it lacks
+so() {
+    target=$1 what=$2 lacking=
+    shift 2
+    for tool in "$@"; do
+        have "$tool" || lacking="$lacking $tool"
+    done
+    [ -z "$lacking" ] || what="does not work: MISSING$lacking"
+    printf '  %-16s %s\n' "$target" "$what"
 }
 
 # What only some targets of the Makefile want, a line a target.
@@ -168,11 +177,14 @@ report() {
     report_gpus
     echo "So"
     if [ "$(backend)" = gpu ]; then
-        row "make run-0N" "runs on the GPU; BACKEND=emulator runs the same program on the emulator"
+        so "make run-0N" "runs on the GPU; BACKEND=emulator runs the same program on the emulator" cc c++
     else
-        row "make run-0N" "runs on the emulator, the same program that a B200 or B300 runs"
+        so "make run-0N" "runs on the emulator, the same program that a B200 or B300 runs" cc c++
     fi
-    row "make test" "tests the steps on the emulator, with or without a GPU"
+    so "make watch-0N" "makes a page of a run" cc c++ python3
+    so "make break-0N-N" "breaks a copy of a step and runs it" cc c++ patch
+    so "make grade-0N" "marks exercises" cc c++ python3
+    so "make test" "tests the steps on the emulator, with or without a GPU" cc c++ cmake ctest python3 patch git
 }
 
 case ${1:-} in

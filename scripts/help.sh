@@ -1,6 +1,7 @@
 #!/bin/sh
 # help.sh STEP...: every target of the Makefile in a line, from the `##` beside it, by what it is for; and the steps by number.
 # help.sh --meant NAME STEP...: says which targets a NAME that is none may have meant, and ends with 2.
+# help.sh --variables NAME...: says which of these make variables nothing here asks, and which may have been meant.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,13 +16,34 @@ if [ "${1:-}" = --meant ]; then
     ! command -v python3 >/dev/null || printf '%s\n' "$targets" | python3 -ISB -c 'import difflib, sys
 names = [line.split()[0] for line in sys.stdin]
 names += [f"{word}-{step[:2]}" for word in "run check watch exercise grade answers".split() for step in sys.argv[2:]]
-meant = difflib.get_close_matches(sys.argv[1], names, 3, 0.7)
+name = sys.argv[1].replace("test-", "check-")
+same = [n for n in names if n.replace("-", "") == name.replace("-", "").replace("_", "")]
+meant = same or difflib.get_close_matches(name, names, 3, 0.7)
 if meant:
     print("make: did you mean " + " or ".join(meant) + "?", file=sys.stderr)' "$@"
     exit 2
 fi
 
-line() { printf '  %-14s %s\n' "$1" "$2"; }
+if [ "${1:-}" = --variables ]; then
+    shift
+    variables=$(sed -n 's/^\([A-Za-z][A-Za-z0-9_]*\) *[:?]*=.*/\1/p' Makefile)
+    for name in "$@"; do
+        upper=$(printf '%s' "$name" | tr a-z A-Z)
+        ! printf '%s\n' "$variables" | grep -qxF -- "$name" || continue
+        if [ "$name" = "$upper" ] && grep -rqwF -- "$name" Makefile scripts python; then continue; fi
+        meant=$(printf '%s\n' "$variables" | grep -xF -- "$upper" || :)
+        echo "make: nothing here asks the variable $name${meant:+; did you mean $meant?}" >&2
+    done
+    exit 0
+fi
+
+# Lines of 100 columns: what is longer goes on below its beginning.
+line() {
+    printf '%s\n' "$2" | fold -s -w 83 | while read -r text; do
+        printf '  %-14s %s\n' "$1" "$text"
+        set -- ''
+    done
+}
 
 # group NAMES [not]: the targets with these names, or all but these
 group() {
@@ -39,9 +61,9 @@ for step in "$@"; do
     line "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
 line "" "(run-01, check-01, watch-01 PART=contend or shapes: the other programs of step 01; run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
-line "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; BESIDE=--schedule=lazy: beside another schedule)"
+line "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; SCHEDULE=model: by that schedule; BESIDE=--schedule=lazy: beside another one)"
 line "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
-line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; FORCE=1; exercise-all)"
+line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; FORCE=1: edited files in the way are kept as *.orig; exercise-all)"
 line "grade-NN" "marks them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
 line "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
 group "$learn"

@@ -4,6 +4,7 @@
 #
 #   ARGS      of the program, and instead of what the step is watched with otherwise
 #   TEXT=1    a timeline on the terminal in place of the page; with BREAK or BESIDE, of the second run
+#   SCHEDULE= of the emulator, for both runs (SCHEDULE=model); BREAK and BESIDE may name another
 #   BESIDE=   options of the emulator: the page shows a second run with them side by side (BESIDE=--schedule=lazy)
 #   BREAK=N   the N-th experiment of the step (scripts/broken.sh) on a copy, and a page in BUILD/watch/NN/break-N that shows
 #             both runs side by side, as it is and broken, with the options and arguments that the experiment names
@@ -24,12 +25,22 @@ record() {
     rm -f "$log" "$3"
     # shellcheck disable=SC2086
     env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
-        "$build/sm100emu" --trace="$log" --check-json="$3" $options "$program" $args >"$4" 2>&1 || code=$?
+        "$build/sm100emu" --trace="$log" --check-json="$3" $schedule $options "$program" $args >"$4" 2>&1 || code=$?
     [ -s "$log" ] || {
         cat "$4" >&2
         echo "watch: $program left no log" >&2
         exit 1
     }
+}
+
+# text [--like=LOG] LOG: the timeline on the terminal. What to do about a doubt is said in words of make.
+text() {
+    status=0
+    "$build/sm100emu-log" --timeline "$@" 2>"$folder/doubts.txt" || status=$?
+    sed 's/; use --schedule=model/; it has no such doubt with SCHEDULE=model/' "$folder/doubts.txt" >&2
+    for log in "$@"; do :; done
+    echo "watch: $build/sm100emu-log --help says how to see more of $log" >&2
+    exit $status
 }
 
 # page LOG...: makes the page; options for it are in "$@" too
@@ -44,6 +55,9 @@ tour=$step/tour.txt
 # A cluster then makes four tiles, one after the other.
 if [ -z "$args" ] && [ -z "${3:-}" ] && [ "$number" = 05 ]; then args='--clusters 4'; fi
 mkdir -p "$folder"
+schedule=${SCHEDULE:+--schedule=$SCHEDULE}
+# What a peek of step 05 sees depends on when it asks: by the model's clock, then, as in its lesson.
+if [ -z "$schedule${3:-}${BREAK:-}" ] && [ "$number" = 05 ]; then schedule=--schedule=model; fi
 
 if [ -n "${BREAK:-}" ]; then
     find_patch "$step" "$BREAK"
@@ -60,7 +74,8 @@ if [ -n "${BREAK:-}" ]; then
     record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
     record "$copy/$broken" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sentence "$patch"
-    [ -z "${TEXT:-}" ] || exec "$build/sm100emu-log" --timeline --like="$folder/log" "$folder/log-broken"
+    [ -z "${TEXT:-}" ] || echo "Below is the broken run alone. The page, without TEXT=1, shows both side by side."
+    [ -z "${TEXT:-}" ] || text --like="$folder/log" "$folder/log-broken"
     page "$folder/log" "$folder/log-broken" -o "$folder" --title "${watched##*/}, BREAK=$BREAK" \
         --name "${watched##*/}" --said "$folder/findings.sarif" \
         --name2 "broken: $(sentence "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$copy"
@@ -75,7 +90,7 @@ if [ -n "${BESIDE:-}" ]; then
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
 if [ -n "${TEXT:-}" ]; then
-    exec "$build/sm100emu-log" --timeline --like="$1" "${2:-$1}"
+    text --like="$1" "${2:-$1}"
 fi
 sh scripts/doctor.sh need python3
 [ -z "$tour" ] || set -- "$@" --tour "$tour"

@@ -18,9 +18,10 @@ struct line {
     const struct insn *in;
     const struct cta *first, *last;
     uint32_t ctas;
-    uint32_t of; /* index of the first group */
-    char *names; /* "warps 0-3 lanes 0xffffffff each" */
-    char *what;  /* "waits ..." */
+    struct diag_dim3 step; /* what their distances from the first have in common, by axis; 0: the same place */
+    uint32_t of;           /* index of the first group */
+    char *names;           /* "warps 0-3 lanes 0xffffffff each" */
+    char *what;            /* "waits ..." */
 };
 
 struct listing {
@@ -134,6 +135,14 @@ static void free_lines(struct listing *o) {
     deadlock_forget_names(&o->names);
 }
 
+static uint32_t common_step(uint32_t step, uint32_t a, uint32_t b) {
+    for (uint32_t n = a > b ? a - b : b - a; n;) {
+        const uint32_t rest = step % n;
+        step = n, n = rest;
+    }
+    return step;
+}
+
 /* Is there a line that says the same of another CTA? Then it is said of that one, too. */
 static bool join_line(struct listing *o, const struct insn *in, const struct cta *cta, const char *names,
                       const char *what) {
@@ -142,6 +151,9 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
         struct line *l = &o->lines[i];
         if (l->in != in || l->last == cta || strcmp(l->what, what) != 0 || strcmp(l->names, names) != 0)
             continue;
+        const struct diag_dim3 a = l->first->id, b = cta->id;
+        l->step = (struct diag_dim3){common_step(l->step.x, a.x, b.x), common_step(l->step.y, a.y, b.y),
+                                     common_step(l->step.z, a.z, b.z)};
         l->last = cta;
         l->ctas++;
         return true;
@@ -188,7 +200,8 @@ static void describe_group(struct listing *o, uint32_t at) {
         return;
     }
     o->lines = xgrow(o->lines, o->num_lines, &o->cap_lines, sizeof *o->lines);
-    o->lines[o->num_lines++] = (struct line){in, w->cta, w->cta, 1, at, xstrdup(names), xstrdup(what)};
+    o->lines[o->num_lines++] = (struct line){
+        .in = in, .first = w->cta, .last = w->cta, .ctas = 1, .of = at, .names = xstrdup(names), .what = xstrdup(what)};
 }
 
 static void tell(const struct listing *o, const char *text) {
@@ -196,15 +209,33 @@ static void tell(const struct listing *o, const char *text) {
     gpu->sink.write(gpu->sink.ctx, text, strlen(text));
 }
 
+/* "8 CTAs from (0,0,0) to (2,3,0) in steps of 2 along x", or "5 of the CTAs from ..." where they are no grid. */
+static void describe_ctas(const struct line *l, struct strbuf *b) {
+    const uint32_t first[] = {l->first->id.x, l->first->id.y, l->first->id.z},
+                   last[] = {l->last->id.x, l->last->id.y, l->last->id.z}, step[] = {l->step.x, l->step.y, l->step.z};
+    uint64_t grid = 1;
+    for (int i = 0; i < 3; i++)
+        grid *= last[i] < first[i] ? 0 : step[i] ? (last[i] - first[i]) / step[i] + 1 : 1;
+    if (l->ctas == 1) {
+        strbuf_put(b, "CTA (%u,%u,%u)", first[0], first[1], first[2]);
+        return;
+    }
+    strbuf_put(b, "%u %sCTAs from (%u,%u,%u) to (%u,%u,%u)", l->ctas, grid == l->ctas ? "" : "of the ", first[0],
+               first[1], first[2], last[0], last[1], last[2]);
+    const char *in = " in steps of";
+    for (int i = 0; i < 3 && grid == l->ctas; i++)
+        if (step[i] > 1) {
+            strbuf_put(b, "%s %u along %c", in, step[i], "xyz"[i]);
+            in = ",";
+        }
+}
+
 static void tell_line(const struct listing *o, const struct line *l) {
     const struct diag_site *s = &l->in->src->site;
     const bool verbose = o->at->gpu->config.verbose;
-    char text[LINE_BYTES], ctas[120], where[600], ptx[200] = "";
-    const struct diag_dim3 a = l->first->id, b = l->last->id;
-    if (l->ctas == 1)
-        snprintf(ctas, sizeof ctas, "CTA (%u,%u,%u)", a.x, a.y, a.z);
-    else
-        snprintf(ctas, sizeof ctas, "%u CTAs from (%u,%u,%u) to (%u,%u,%u)", l->ctas, a.x, a.y, a.z, b.x, b.y, b.z);
+    char text[LINE_BYTES], ctas[200], where[600], ptx[200] = "";
+    struct strbuf b = strbuf_in(ctas, sizeof ctas);
+    describe_ctas(l, &b);
     if (verbose || !s->src_line)
         snprintf(ptx, sizeof ptx, " (ptx line %u: %.160s)", s->ptx_line, s->ptx_text ? s->ptx_text : "");
     snprintf(text, sizeof text, "  %s %s %s\n         at %s%s\n", ctas, l->names, l->what,
@@ -224,7 +255,8 @@ static void tell_lines(struct listing *o, uint32_t root) {
     char more[80];
     if (o->num_lines - shown + o->dropped == 0)
         return;
-    snprintf(more, sizeof more, "  ... and %u more; --verbose tells of all\n", o->num_lines - shown + o->dropped);
+    snprintf(more, sizeof more, "  ... and %u more groups of warps that wait; --verbose lists all\n",
+             o->num_lines - shown + o->dropped);
     tell(o, more);
 }
 
@@ -313,6 +345,7 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
     struct listing *o = xcalloc(1, sizeof *o);
     char text[700];
     const char *hint = NULL;
+    const bool hangs = !proto;
     o->at = scene;
     struct stuck *list = deadlock_groups(scene, &o->count);
     o->list = list;
@@ -338,6 +371,9 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
     for (uint32_t i = 0; list && i < o->count; i++)
         describe_group(o, i);
     tell_lines(o, at);
+    if (hangs)
+        tell(o, "  A GPU hangs here. The launch ends with cudaErrorLaunchTimeout, the code of a launch that a watchdog "
+                "stops.\n");
     free_lines(o);
     xfree(list);
     xfree(o);

@@ -360,6 +360,8 @@ def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROO
             raise Refused("%s: there is no event in this log" % path)
         name, told, root = [given[i] if i < len(given) else None for given in (names, said, roots)]
         stops = find_tour(tour, found, root or ".") if tour and i == 0 else []
+        for doubts in filter(None, (log.get("doubts") for log in found)):
+            print("watch: the cycles of the page may be off: %s" % doubts, file=sys.stderr)
         pages.add(found, name or os.path.basename(path), findings(told), root or ".", stops)
     pages.title = title or pages.runs[0]["name"]
     written = [os.path.join(out, "index.html")]

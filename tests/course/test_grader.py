@@ -116,6 +116,38 @@ class Whole(unittest.TestCase):
         self.assertIn("missing-proxy-fence", said)
         self.assertNotIn("missing-proxy-fence", self.grade([fixture.PROXY], "--hint", "1")[1])
 
+    def test_untouched_without_a_rule(self):
+        """Where only the numbers are wrong, each level says something, and the last one shows the code, not comments."""
+        step = "uint64_t a_step = umma_smem_advance(a_desc, i * UMMA_K_BYTES);"
+        start = fixture.changed(fixture.SIMPLE, step, step.replace("i *", "2 * i *"))
+        start = "/* changed */\n" + start
+        line = start[:start.index("2 * i *")].count("\n") + 1
+        exercise = dataclasses.replace(fixture.PRODUCT, start=start, first=line, last=line)
+        self.put(exercise, start)
+        said = [self.grade([exercise], "--hint", level, "--exercise", exercise.name)[1] for level in "123"]
+        self.assertRegex(said[0], r"not begun.*\n +no rule .* is broken; the numbers are wrong.*FAIL .*worst D\[")
+        self.assertNotIn("line:", said[0])
+        self.assertIn("line: kernel.cuh:", said[1])
+        self.assertRegex(said[2], r"(?m)^ +-  .*2 \* i \*")
+        self.assertNotIn("changed */", said[2])
+        self.assertNotIn("make exercise-", said[0])
+        self.assertNotIn("numbers are wrong", self.grade([exercise], "--hint", "1")[1])
+
+    def test_difference_in_order(self):
+        """Hunks stand as in the file; of more than fit those nearest to the finding are shown."""
+        lines = [f"int line_{n};" for n in range(200)]
+        yours, its = list(lines), list(lines)
+        for n in (20, 90, 150):
+            its[n] += " int more;"
+        exercise = dataclasses.replace(fixture.PRODUCT, solution="\n".join(its), first=150, last=150)
+        shown = hints.difference(marks.blank(exercise), exercise, "\n".join(yours))
+        self.assertEqual([line for line in shown if line.startswith("@@")],
+                         ["@@ -20,3 +20,3 @@", "@@ -90,3 +90,3 @@", "@@ -150,3 +150,3 @@"])
+        with mock.patch.object(hints, "MOST", 5):
+            shown = hints.difference(marks.blank(exercise), exercise, "\n".join(yours))
+        self.assertEqual([line for line in shown if line.startswith("@@")], ["@@ -150,3 +150,3 @@"])
+        self.assertEqual(shown[-1], "... and 10 lines more")
+
     def test_strict(self):
         """A finding of class strict costs points where the task asks for its rule, and nowhere else."""
         text = fixture.SIMPLE

@@ -32,7 +32,7 @@ KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVC
 NVCC = "13.0"  # the pages show what it makes
 LIMIT, SLOW_LIMIT = 1200, 7200  # seconds: the command hangs
 ENDS = {signal.SIGTERM, signal.SIGINT}
-BUILDS = re.compile(r"^  (building, \d+ to do; V=1 shows the commands|\d+ of \d+)$")
+BUILDS = re.compile(r"^  (building, \d+ to do for .+; V=1 shows the commands|\d+ of \d+)$")
 
 
 def environment():

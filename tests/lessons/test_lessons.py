@@ -186,7 +186,7 @@ class Runs(unittest.TestCase):
                 time.sleep(0.02)
 
     def test_what_make_says(self):
-        command = "echo '  building, 3 to do; V=1 shows the commands'; echo '  2 of 3'; echo 'building a'"
+        command = "echo '  building, 3 to do for all; V=1 shows the commands'; echo '  2 of 3'; echo 'building a'"
         self.assertEqual(lessons.run(".", command, 10), (0, ["building a", ""]))
 
     def test_update(self):

@@ -11,7 +11,8 @@
 // EXPECT: ^  2 CTAs from \(0,0,0\) to \(1,0,0\) warp 0 lanes 0x00000001 waits for parity 1 of full\[0\] \(0x[0-9a-f]+\): phase 1 incomplete
 // EXPECT: ^  2 CTAs from \(0,0,0\) to \(1,0,0\) warp 1 lanes 0x00000001 waits for parity 0 of empty\[0\] \(0x[0-9a-f]+\): phase 0 incomplete
 // EXPECT: ^  2 CTAs from \(0,0,0\) to \(1,0,0\) warps 2-3 lanes 0xffffffff each waits at barrier 0
-// EXPECT: ^  ... and 2 more; --verbose tells of all$
+// EXPECT: ^  ... and 2 more groups of warps that wait; --verbose lists all$
+// EXPECT: ^  A GPU hangs here\. The launch ends with cudaErrorLaunchTimeout
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/fence.cuh"

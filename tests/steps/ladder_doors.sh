@@ -35,6 +35,16 @@ case $(env -u MAKEFLAGS -u MAKELEVEL make watch-05 RUNG=1 TEXT=1 2>/dev/null) in
 *ring_of_stages*"lines without a name are those of 1_ring.cu"*) ;;
 *) complain "make watch-05 RUNG=1 TEXT=1 shows something else" ;;
 esac
+# Step 05 is watched by the clock; another schedule has a doubt, and says what has none.
+case $(env -u MAKEFLAGS -u MAKELEVEL make watch-05 TEXT=1 2>&1) in
+*doubt*) complain "make watch-05 TEXT=1 has a doubt" ;;
+*'left out: tiles 2 to 3'*'how to see more of build/watch/05/log'*) ;;
+*) complain "make watch-05 TEXT=1 does not say that there is more" ;;
+esac
+case $(env -u MAKEFLAGS -u MAKELEVEL make watch-05 TEXT=1 SCHEDULE=default 2>&1) in
+*'it has no such doubt with SCHEDULE=model'*) ;;
+*) complain "make watch-05 TEXT=1 SCHEDULE=default has no doubt" ;;
+esac
 refuses 'RUNG=9: there are only 0_pair 1_ring' run-05 RUNG=9
 refuses 'RUNG=2 is for step 05' run-04 RUNG=2
 refuses 'RUNG=2 is for step 05' watch-03 RUNG=2

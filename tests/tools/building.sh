@@ -41,7 +41,7 @@ if command -v python3 >/dev/null; then
 fi
 built make
 lines=$(wc -l <"$scratch/log")
-[ "$lines" -ge 4 ] && [ "$lines" -le 5 ] && grep -q '^  building, [0-9]* to do; V=1 shows the commands$' "$scratch/log" ||
+[ "$lines" -ge 4 ] && [ "$lines" -le 5 ] && grep -q '^  building, [0-9]* to do for .*; V=1 shows the commands$' "$scratch/log" ||
     failed "elsewhere than on a terminal: $(cat "$scratch/log")"
 rm "$scratch"/out/emulator/obj/base/arena.o
 built make V=1

@@ -42,12 +42,19 @@ same "backend without nvidia-smi" "$(doctor backend)" emulator
 report=$(doctor) || same "the report's exit code" "$?" 0
 same "report: compiler" "$report" '*cc * MISSING: install gcc*'
 same "report: cmake" "$report" '*cmake * MISSING: install cmake*'
+same "report: patch" "$report" '*patch * MISSING: install patch*git * MISSING: install git*'
+same "report: what does not work" "$report" \
+    '*make run-0N * does not work: MISSING cc c++*make break-0N-N * MISSING cc c++ patch*make test * MISSING cc c++ cmake*'
 if [ ! -d "$root/.toolkit" ]; then
-    same "report: toolkit" "$report" '*nvcc * fetches CUDA*python3 * MISSING*'
+    same "report: toolkit" "$report" '*python3 * MISSING*nvcc * fetches CUDA*pip * MISSING*'
 fi
-same "report: where" "$report" '*runs on the emulator*'
 same "report: test-aarch64" "$report" '*test-aarch64 * MISSING: install gcc-aarch64-linux-gnu *; install qemu-user *'
 same "need" "$(doctor need cmake)" '*cmake is missing: install cmake*'
+
+for compiler in gcc g++; do
+    echo exit | stand_in "$scratch/bin/$compiler"
+done
+same "report: where" "$(doctor)" '*run-0N * runs on the emulator*make test * does not work: MISSING cmake*'
 
 # A cross compiler that finds no C library is half an installation.
 echo 'cat >/dev/null; exit 1' | stand_in "$scratch/bin/aarch64-linux-gnu-gcc"
@@ -72,6 +79,7 @@ same "report: Hopper" "$(doctor)" \
     '*NVIDIA H200, compute capability 9.0, driver 580.159.04*(Hopper) has no tensor memory*run-0N * runs on the emulator*'
 pretend "10.0, 570.10, NVIDIA B200"
 same "report: old driver" "$(doctor)" '*NVIDIA B200, compute capability 10.0*too old: CUDA * wants *runs on the GPU*'
+rm "$scratch/bin/g++"
 
 # The package manager that is here is named.
 stand_in "$scratch/bin/dnf" </dev/null

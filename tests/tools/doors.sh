@@ -17,6 +17,16 @@ answers 0 '*scripts/run.sh*/ladder/1_*' make -n run-5 RUNG=1
 answers 0 '*course.exercise* 05*' make -n exercise-5
 answers 2 "*04_pair_umma has no experiment 99*" sh scripts/break.sh build 4-99
 answers 2 '*did you mean watch-04*' make wacth-04
+answers 2 '*did you mean run-02[?]*' make run02
+answers 2 '*did you mean check-02[?]*' make test-02
+answers 0 '*variable args; did you mean ARGS[?]*' make -n args=--help run-02
+answers 0 '*nothing here asks the variable FOO*' make FOO=1 help
+answers 0 'usage: make*' make NVCC_CCBIN=clang++ help
+[ "$(make help | wc -L)" -le 110 ] || failed "make help has lines of $(make help | wc -L) columns"
+answers 0 'sh scripts/doctor.sh need*course.grade*' make -s -n BUILD="$scratch/out" grade-01 EXERCISE=01-predict-image,01-predict-address
+case $(make -s -n BUILD="$scratch/out" grade-01 EXERCISE=01-predict-image,01-fill-alloc) in
+sh\ scripts/doctor.sh\ need\ python3*) failed "a kernel is marked, and nothing is built for it" ;;
+esac
 answers 2 '*there is no target tset*did you mean test*' make tset
 answers 2 '*cannot be written to: say BUILD=dir*make BUILD=/tmp/sm100 run-02*' make BUILD=/proc/none run-02
 answers 0 'usage: make*' make BUILD=/proc/none help

@@ -20,8 +20,8 @@ DIAG(missing_fence) = {
     .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
     .hint =
         "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
-        "thread; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. Mostly the "
-        "store has long arrived, so it works by luck on most runs",
+        "thread. Mostly the store has long arrived, so it works by luck on most runs. The fence may also come in two "
+        "halves: fence.proxy.async::generic.release there, .acquire in the issuing thread",
 };
 DIAG(fence_before_overwrite) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4"),
@@ -29,8 +29,9 @@ DIAG(fence_before_overwrite) = {
             "fence.proxy.async between them",
     .hint =
         "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
-        "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
-        "Many kernels do without; of one, wrong results on an NVL72 are reported that it cured",
+        "the copy be issued. Many kernels do without; of one, wrong results on an NVL72 are reported that it cured. "
+        "The "
+        "fence may also come in two halves: fence.proxy.async::generic.release there, .acquire in the issuing thread",
 };
 DIAG(fence_over_address) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4, 9.7.16.7.1"),

@@ -9,6 +9,7 @@ more, fewer up to 50 %. Where the model has a doubt of the step's own run, they 
 hundred. A doubt of the student's run alone costs the points. They never make a right kernel a wrong one.
 """
 
+import functools
 import os
 import re
 import tempfile
@@ -55,8 +56,12 @@ class Grader:
 
     def __post_init__(self):
         self.root, self.build = os.path.realpath(self.root), os.path.realpath(self.build)
-        self.toolkit = Toolkit(self.build)
         self.emulator = os.path.join(self.build, "sm100emu")
+
+    @functools.cached_property
+    def toolkit(self):
+        """Questions are marked without one."""
+        return Toolkit(self.build)
 
     def grade(self, exercise, path, untouched=False, asides=False, shown=""):
         """The mark of the student's file at `path`, which is only read. untouched: a kernel that is as it was given is
