@@ -110,8 +110,11 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 
 /* The same where lanes `p` of the sources are poison: by bits where the instruction moves bits (isa/bits.c). */
 enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n);
-/* Runs a handler where lanes `p` of the sources are poison, and whose rule there needs their values. */
-enum warp_status alu_by_bits(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n, warp_fn fn);
+/* The same in two steps, for rules that need the sources' values: of lanes `poison` the bits of the result that nothing has
+ * written, before the result takes the place of a source; and behind it. */
+void alu_find_unwritten(const struct warp *w, const struct insn *in, uint32_t poison, unsigned n,
+                        uint64_t unwritten[MACH_WARP]);
+void alu_set_unwritten(struct warp *w, const struct insn *in, uint32_t poison, const uint64_t unwritten[MACH_WARP]);
 static inline uint32_t alu_source_poison(const struct warp *w, const struct insn *in, unsigned n) {
     uint32_t p = 0;
     for (unsigned i = 1; i <= n; i++)
@@ -205,75 +208,87 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
         const num_round r = alu_round(in);                                                                             \
         const unsigned f = alu_num_flags(in);                                                                          \
         (void)r, (void)f;
-#define ALU_TAIL(n)                                                                                                    \
+/* What comes before and behind the lanes, of n sources: poison by the rules of isa/bits.c. BITS finds it before the
+ * result, for rules that need the sources' values. */
+#define ALU_FRONT_WHOLE(n)
+#define ALU_TAIL_WHOLE(n)                                                                                              \
     return alu_done(w, in, mask, n);                                                                                   \
     }
+#define ALU_FRONT_BITS(n)                                                                                              \
+    const uint32_t poison = alu_source_poison(w, in, n) & mask;                                                        \
+    uint64_t unwritten[MACH_WARP];                                                                                     \
+    if (__builtin_expect(poison != 0, 0))                                                                              \
+        alu_find_unwritten(w, in, poison, n, unwritten);
+#define ALU_TAIL_BITS(n)                                                                                               \
+    if (__builtin_expect(poison != 0, 0))                                                                              \
+        alu_set_unwritten(w, in, poison, unwritten);                                                                   \
+    return warp_done(w, in->o[0].slot, mask & ~poison, 0);                                                             \
+    }
 
-#define ALU_MAKE1(LOOP, name, TD, TA, expr)                                                                            \
+#define ALU_MAKE1(LOOP, KIND, name, TD, TA, expr)                                                                      \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                                   \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
     ALU_HEAD(name)                                                                                                     \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    ALU_FRONT_##KIND(1) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
     LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));           \
-    ALU_TAIL(1)
+    ALU_TAIL_##KIND(1)
 
-#define ALU_MAKE2(LOOP, name, TD, TA, TB, expr)                                                                        \
+#define ALU_MAKE2(LOOP, KIND, name, TD, TA, TB, expr)                                                                  \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {                  \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
     ALU_HEAD(name)                                                                                                     \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    ALU_FRONT_##KIND(2) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
     const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
     LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                             \
                                      name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                           \
-    ALU_TAIL(2)
+    ALU_TAIL_##KIND(2)
 
-#define ALU_MAKE3(LOOP, name, TD, TA, TB, TC, expr)                                                                    \
+#define ALU_MAKE3(LOOP, KIND, name, TD, TA, TB, TC, expr)                                                              \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r, unsigned f) { \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
     ALU_HEAD(name)                                                                                                     \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    ALU_FRONT_##KIND(3) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
     const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
     const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
     LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),          \
                                      name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));        \
-    ALU_TAIL(3)
+    ALU_TAIL_##KIND(3)
 
-#define ALU_MAKE4(LOOP, name, TD, TA, TB, TC, TE, expr)                                                                \
+#define ALU_MAKE4(LOOP, KIND, name, TD, TA, TB, TC, TE, expr)                                                          \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e) {         \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
     ALU_HEAD(name)                                                                                                     \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    ALU_FRONT_##KIND(4) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
     const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
     const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
     const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
     LOOP(mask, pd[l] = ALU_JOIN_##TD(                                                                                  \
                    name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l])), ));           \
-    ALU_TAIL(4)
+    ALU_TAIL_##KIND(4)
 
-#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_LANES, name, TD, TA, expr)
-#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, name, TD, TA, TB, expr)
-#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, name, TD, TA, TB, TC, expr)
-#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_LANES, name, TD, TA, TB, TC, TE, expr)
-/* The handler `name` in front of another one of n sources, for instructions whose rule of isa/bits.c needs values. */
-#define ALU_BITS(name, n, fn)                                                                                          \
-    static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
-        const uint32_t p = alu_source_poison(w, in, n);                                                                \
-        return __builtin_expect((p & mask) != 0, 0) ? alu_by_bits(w, in, mask, p, n, fn) : fn(w, in, mask);            \
-    }
-#define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_EACH, name, TD, TA, expr)
-#define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_EACH, name, TD, TA, TB, expr)
-#define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, name, TD, TA, TB, TC, expr)
-#define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_EACH, name, TD, TA, TB, TC, TE, expr)
+#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_LANES, WHOLE, name, TD, TA, expr)
+#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, WHOLE, name, TD, TA, TB, expr)
+#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, WHOLE, name, TD, TA, TB, TC, expr)
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_LANES, WHOLE, name, TD, TA, TB, TC, TE, expr)
+/* The same for instructions whose rule of isa/bits.c needs values. */
+#define ALU_BITS2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, BITS, name, TD, TA, TB, expr)
+#define ALU_BITS3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, BITS, name, TD, TA, TB, TC, expr)
+#define ALU_LONG_BITS3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, BITS, name, TD, TA, TB, TC, expr)
+#define ALU_LONG_BITS4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_EACH, BITS, name, TD, TA, TB, TC, TE, expr)
+#define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_EACH, WHOLE, name, TD, TA, expr)
+#define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_EACH, WHOLE, name, TD, TA, TB, expr)
+#define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, WHOLE, name, TD, TA, TB, TC, expr)
+#define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_EACH, WHOLE, name, TD, TA, TB, TC, TE, expr)
 
 #endif

@@ -1,7 +1,7 @@
 /* isa/bits.c - poison by bits, of the instructions that only move bits about or where a bit of the result comes of few.
  *
  * Handlers come here when a source is poison, so that no instruction on written registers pays: behind their result, or,
- * where the rule needs the sources' values (ALU_BITS), before it, since the result may take the place of a source. The
+ * where the rule needs the sources' values (ALU_BITS2), before it, since the result may take the place of a source. The
  * rules: what is copied, shifted, extended or inserted keeps its bits; of `and` and `or` a written bit that decides
  * makes the result's bit written; a sum's or product's bits come of those at their place and below; elements of a packed
  * type do not touch one another. Everything else is poison as a whole.
@@ -178,38 +178,26 @@ static void read_source(const struct warp *w, const struct insn *in, unsigned i,
     b->v[i] = o->bits == 64 ? warp_src64(w, o->slot)[l] : warp_src32(w, o->slot)[l];
 }
 
-/* Of lanes `lanes` the result's bits that nothing has written; false: all, where one of a source is. */
-static bool find_unwritten(const struct warp *w, const struct insn *in, uint32_t lanes, unsigned n,
-                           uint64_t unwritten[MACH_WARP]) {
-    const struct warp_opnd *d = &in->o[0];
-    if (n > 4 || d->kind != WARP_SLOT || d->bits == 1 || d->bits == 128)
-        return false;
-    WARP_FOR_LANES(l, lanes) {
-        struct lane_bits b = {.width = d->bits, .n = n};
+void alu_find_unwritten(const struct warp *w, const struct insn *in, uint32_t poison, unsigned n,
+                        uint64_t unwritten[MACH_WARP]) {
+    WARP_FOR_LANES(l, poison) {
+        struct lane_bits b = {.width = in->o[0].bits, .n = n};
         for (unsigned i = 0; i < n; i++)
             read_source(w, in, i, l, &b);
         unwritten[l] = result(&b, in->src);
     }
-    return true;
 }
 
-static void set_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const uint64_t unwritten[MACH_WARP]) {
-    WARP_FOR_LANES(l, lanes) { warp_set_unwritten(w, in->o[0].slot, in->o[0].bits, l, unwritten[l]); }
+void alu_set_unwritten(struct warp *w, const struct insn *in, uint32_t poison, const uint64_t unwritten[MACH_WARP]) {
+    WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, in->o[0].bits, l, unwritten[l]); }
 }
 
 enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n) {
+    const struct warp_opnd *d = &in->o[0];
     uint64_t unwritten[MACH_WARP];
-    if (!find_unwritten(w, in, mask & p, n, unwritten))
-        return warp_done(w, in->o[0].slot, mask, p);
-    set_unwritten(w, in, mask & p, unwritten);
-    return warp_done(w, in->o[0].slot, mask & ~p, 0);
-}
-
-enum warp_status alu_by_bits(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n, warp_fn fn) {
-    uint64_t unwritten[MACH_WARP];
-    const bool found = find_unwritten(w, in, mask & p, n, unwritten);
-    const enum warp_status s = fn(w, in, mask);
-    if (found)
-        set_unwritten(w, in, mask & p, unwritten);
-    return s;
+    if (n > 4 || d->kind != WARP_SLOT || d->bits == 1 || d->bits == 128)
+        return warp_done(w, d->slot, mask, p);
+    alu_find_unwritten(w, in, mask & p, n, unwritten);
+    alu_set_unwritten(w, in, mask & p, unwritten);
+    return warp_done(w, d->slot, mask & ~p, 0);
 }

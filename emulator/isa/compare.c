@@ -185,9 +185,15 @@ static enum warp_status set(struct warp *w, const struct insn *in, uint32_t mask
 }
 
 /* 9.7.6.3 */
-static void select_unwritten(struct warp *w, const struct insn *in, uint32_t l, unsigned source) {
-    const struct warp_opnd *d = &in->o[0], *a = &in->o[source];
-    warp_set_unwritten(w, d->slot, d->bits, l, warp_unwritten(w, a->slot, a->bits, l));
+static enum warp_status select_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t from,
+                                         uint32_t all) {
+    const struct warp_opnd *d = &in->o[0];
+    const uint32_t c = warp_pred(w, &in->o[3]);
+    WARP_FOR_LANES(l, from & mask) {
+        const struct warp_opnd *a = &in->o[c >> l & 1 ? 1 : 2];
+        warp_set_unwritten(w, d->slot, d->bits, l, warp_unwritten(w, a->slot, a->bits, l));
+    }
+    return warp_done(w, d->slot, mask & ~from, all);
 }
 #define SELP(n, word, BITS)                                                                                            \
     static enum warp_status selp_b##n(struct warp *w, const struct insn *in, uint32_t mask) {                          \
@@ -196,8 +202,9 @@ static void select_unwritten(struct warp *w, const struct insn *in, uint32_t l, 
         const uint32_t c = warp_pred(w, &in->o[3]), pc = warp_poison(w, in->o[3].slot);                                \
         const uint32_t from = (c & warp_poison(w, in->o[1].slot)) | (~c & warp_poison(w, in->o[2].slot));              \
         ALU_LANES(mask, pd[l] = c >> l & 1 ? pa[l] : pb[l]);                                                           \
-        WARP_FOR_LANES(l, from & ~pc & mask) { select_unwritten(w, in, l, c >> l & 1 ? 1 : 2); }                       \
-        return warp_done(w, in->o[0].slot, mask & (~from | pc), pc);                                                   \
+        if (__builtin_expect(((from | pc) & mask) != 0, 0))                                                            \
+            return select_unwritten(w, in, mask, from & ~pc, pc);                                                      \
+        return warp_done(w, in->o[0].slot, mask, 0);                                                                   \
     }
 SELP(32, uint32_t, 32)
 SELP(64, uint64_t, 64)

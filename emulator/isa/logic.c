@@ -7,10 +7,8 @@
 #include "warp/parts.h"
 
 #define BITWISE(n, T)                                                                                                  \
-    ALU_FN2(plain_and_##n, T, T, T, a &b)                                                                              \
-    ALU_FN2(plain_or_##n, T, T, T, a | b)                                                                              \
-    ALU_BITS(and_##n, 2, plain_and_##n)                                                                                \
-    ALU_BITS(or_##n, 2, plain_or_##n)                                                                                  \
+    ALU_BITS2(and_##n, T, T, T, a &b)                                                                                  \
+    ALU_BITS2(or_##n, T, T, T, a | b)                                                                                  \
     ALU_FN2(xor_##n, T, T, T, a ^ b)                                                                                   \
     ALU_FN1(not_##n, T, T, ~a)                                                                                         \
     ALU_FN1(cnot_##n, T, T, a == 0)
@@ -42,9 +40,11 @@ static inline uint32_t table3(const uint32_t t[8], uint32_t a, uint32_t b, uint3
     return mux(a, one, zero);
 }
 
-/* Poison of lanes `poison` of lop3's result: the bits that differ with what the bits that nothing wrote might be. */
-static void lop3_unwritten(const struct warp *w, const struct warp_opnd *src, const uint32_t t[8], uint32_t poison,
-                           uint32_t unwritten[MACH_WARP]) {
+/* Of lanes `poison` of lop3's result the bits that differ with what the bits that nothing wrote might be; returns the lanes
+ * that have such. */
+static uint32_t lop3_unwritten(const struct warp *w, const struct warp_opnd *src, const uint32_t t[8], uint32_t poison,
+                               uint64_t unwritten[MACH_WARP]) {
+    uint32_t lanes = 0;
     WARP_FOR_LANES(l, poison) {
         uint32_t u[3], v[3], all = UINT32_MAX, any = 0;
         for (unsigned i = 0; i < 3; i++) {
@@ -58,22 +58,25 @@ static void lop3_unwritten(const struct warp *w, const struct warp_opnd *src, co
             any |= d;
         }
         unwritten[l] = any & ~all;
+        lanes |= unwritten[l] ? 1u << l : 0;
     }
+    return lanes;
 }
 
 static enum warp_status lop3(struct warp *w, const struct insn *in, uint32_t mask) {
     const bool paired = in->num_opnds > 5; /* d|p, a, b, c, immLut, q */
     const struct warp_opnd *src = &in->o[paired ? 2 : 1], *q = &in->o[6];
     const uint32_t *pa = warp_src32(w, src[0].slot), *pb = warp_src32(w, src[1].slot), *pc = warp_src32(w, src[2].slot);
-    uint32_t d[MACH_WARP], t[8], unwritten[MACH_WARP], poison = 0, nonzero = 0;
+    uint32_t d[MACH_WARP], t[8], poison = 0, nonzero = 0;
+    uint64_t unwritten[MACH_WARP];
     for (unsigned i = 0; i < 8; i++)
         t[i] = 0 - (uint32_t)(in->aux >> i & 1);
     for (uint32_t l = 0; l < MACH_WARP; l++)
         d[l] = table3(t, pa[l], pb[l], pc[l]);
     for (unsigned i = 0; i < 3; i++)
         poison |= in->aux >> (8 + i) & 1 ? warp_poison(w, src[i].slot) & mask : 0;
-    lop3_unwritten(w, src, t, poison, unwritten);
-    WARP_FOR_LANES(l, poison) { poison &= unwritten[l] ? UINT32_MAX : ~(1u << l); }
+    if (__builtin_expect(poison != 0, 0))
+        poison = lop3_unwritten(w, src, t, poison, unwritten);
     if (paired && !alu_is_sink(&in->o[1])) {
         const uint32_t v = warp_pred(w, q), pv = warp_poison(w, q->slot);
         const bool is_or = ptx_has(in->src, PTX_MOD_or);
@@ -87,7 +90,8 @@ static enum warp_status lop3(struct warp *w, const struct insn *in, uint32_t mas
         return WARP_NEXT;
     uint32_t *pd = warp_dst32(w, in->o[0].slot);
     ALU_LANES(mask, pd[l] = d[l]);
-    WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, 32, l, unwritten[l]); }
+    if (__builtin_expect(poison != 0, 0))
+        WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, 32, l, unwritten[l]); }
     return warp_done(w, in->o[0].slot, mask & ~poison, 0);
 }
 
@@ -99,35 +103,21 @@ static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n) {
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);
 }
 static inline uint32_t at_most(uint32_t n, uint32_t most) { return n < most ? n : most; }
-ALU_FN3(plain_shf_l_clamp, u32, u32, u32, u32, funnel_left(a, b, at_most(c, 32)))
-ALU_FN3(plain_shf_l_wrap, u32, u32, u32, u32, funnel_left(a, b, c & 31))
-ALU_FN3(plain_shf_r_clamp, u32, u32, u32, u32, funnel_right(a, b, at_most(c, 32)))
-ALU_FN3(plain_shf_r_wrap, u32, u32, u32, u32, funnel_right(a, b, c & 31))
+ALU_BITS3(shf_l_clamp, u32, u32, u32, u32, funnel_left(a, b, at_most(c, 32)))
+ALU_BITS3(shf_l_wrap, u32, u32, u32, u32, funnel_left(a, b, c & 31))
+ALU_BITS3(shf_r_clamp, u32, u32, u32, u32, funnel_right(a, b, at_most(c, 32)))
+ALU_BITS3(shf_r_wrap, u32, u32, u32, u32, funnel_right(a, b, c & 31))
 
 /* 9.7.8.8, 9.7.8.9: amounts above the width act as the width */
-ALU_FN2(plain_shl_b16, u16, u16, u32, b > 15 ? 0 : (uint32_t)a << b)
-ALU_FN2(plain_shl_b32, u32, u32, u32, b > 31 ? 0 : a << (b & 31))
-ALU_FN2(plain_shl_b64, u64, u64, u32, b > 63 ? 0 : a << (b & 63))
-ALU_FN2(plain_shr_u16, u16, u16, u32, b > 15 ? 0 : a >> b)
-ALU_FN2(plain_shr_u32, u32, u32, u32, b > 31 ? 0 : a >> (b & 31))
-ALU_FN2(plain_shr_u64, u64, u64, u32, b > 63 ? 0 : a >> (b & 63))
-ALU_FN2(plain_shr_s16, s16, s16, u32, a >> at_most(b, 15))
-ALU_FN2(plain_shr_s32, s32, s32, u32, a >> at_most(b, 31))
-ALU_FN2(plain_shr_s64, s64, s64, u32, a >> at_most(b, 63))
-
-ALU_BITS(shf_l_clamp, 3, plain_shf_l_clamp)
-ALU_BITS(shf_l_wrap, 3, plain_shf_l_wrap)
-ALU_BITS(shf_r_clamp, 3, plain_shf_r_clamp)
-ALU_BITS(shf_r_wrap, 3, plain_shf_r_wrap)
-ALU_BITS(shl_b16, 2, plain_shl_b16)
-ALU_BITS(shl_b32, 2, plain_shl_b32)
-ALU_BITS(shl_b64, 2, plain_shl_b64)
-ALU_BITS(shr_u16, 2, plain_shr_u16)
-ALU_BITS(shr_u32, 2, plain_shr_u32)
-ALU_BITS(shr_u64, 2, plain_shr_u64)
-ALU_BITS(shr_s16, 2, plain_shr_s16)
-ALU_BITS(shr_s32, 2, plain_shr_s32)
-ALU_BITS(shr_s64, 2, plain_shr_s64)
+ALU_BITS2(shl_b16, u16, u16, u32, b > 15 ? 0 : (uint32_t)a << b)
+ALU_BITS2(shl_b32, u32, u32, u32, b > 31 ? 0 : a << (b & 31))
+ALU_BITS2(shl_b64, u64, u64, u32, b > 63 ? 0 : a << (b & 63))
+ALU_BITS2(shr_u16, u16, u16, u32, b > 15 ? 0 : a >> b)
+ALU_BITS2(shr_u32, u32, u32, u32, b > 31 ? 0 : a >> (b & 31))
+ALU_BITS2(shr_u64, u64, u64, u32, b > 63 ? 0 : a >> (b & 63))
+ALU_BITS2(shr_s16, s16, s16, u32, a >> at_most(b, 15))
+ALU_BITS2(shr_s32, s32, s32, u32, a >> at_most(b, 31))
+ALU_BITS2(shr_s64, s64, s64, u32, a >> at_most(b, 63))
 
 #define LOGIC(op)                                                                                                      \
     ALU_ROW(op, b16, 0, 0, "hhh", op##_b16), ALU_ROW(op, b32, 0, 0, "www", op##_b32),                                  \

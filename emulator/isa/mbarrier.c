@@ -114,7 +114,7 @@ DIAG(init_again) = {
     .hint = "two constructors of one pipeline, or a loop over overlapping arrays: the count of the last one is valid. "
             "Leave out the first, or put mbarrier.inval between them",
     .reason = "one thread's two writes to one place come in its order; an H200 takes the second count, and CUTLASS's "
-              "example 112 relies on it.",
+              "example 112 initialises so.",
 };
 
 /* Who initialised the object that is there. */

@@ -90,8 +90,9 @@ DIAG(init_unmet) = {
     DIAG_HEAD(STRICT, "mbarrier-init-unmet", "9.7.13.4, 9.7.13.3"),
     .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
             "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
-    .hint = "initialise all mbarriers before the kernel's first cluster barrier, or let the CTAs meet once more. Here "
-            "copies and commits had told the other CTA, whose own accesses by the text carry nothing of their issuer",
+    .hint =
+        "initialise all mbarriers before the kernel's first cluster barrier, or let the CTAs meet once more. The "
+        "other CTA knows of this one by a copy or a commit alone, and by the text these carry nothing of their issuer",
     .reason = "the object is there long before: the other CTA has waited for an operation that was issued behind its "
               "initialisation. CuTe DSL's TmemAllocator leaves it so.",
 };

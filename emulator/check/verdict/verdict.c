@@ -58,11 +58,11 @@ DIAG(copy_overwrites) = {
 };
 DIAG(lane_told) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "9.7.13.2, 8.9.5, 9.7.9.25.1"),
-    .rule = "the lanes of a warp are threads: one that arrives for all of them tells what it did itself, and what the "
-            "others did only behind a bar.warp.sync",
-    .hint = "__syncwarp() between the accesses of the lanes and the arrival by one of them, or let each lane arrive. "
-            "elect.sync orders nothing between lanes, nor does a fence by each of them. A converged warp mostly issues "
-            "its loads before the arrival, so it works by luck",
+    .rule = "the lanes of a warp are threads. If one arrives for all, a bar.warp.sync must order it behind the others",
+    .hint =
+        "__syncwarp() between the accesses of the lanes and the arrival, or let each lane arrive. elect.sync does not "
+        "order lanes. A fence by each lane does not, either. A converged warp issues its loads before the arrival, "
+        "so it mostly works",
     .by_site = true,
 };
 DIAG(source_overwritten) = {
