@@ -303,6 +303,9 @@ static void append_preload(const char *folder) {
                  bare ? "" : "/", STATIC_LIBRARY) >= (int)sizeof all)
         stop(CANNOT_RUN, "LD_PRELOAD is too long");
     set_environment("LD_PRELOAD", all);
+    old = getenv("ASAN_OPTIONS"); /* of a host program: its runtime refuses to be anything but the first library */
+    if (snprintf(all, sizeof all, "verify_asan_link_order=0%s%s", old ? ":" : "", old ? old : "") < (int)sizeof all)
+        set_environment("ASAN_OPTIONS", all);
 }
 
 /* Once, where a launcher around this one has done it. */

@@ -6,8 +6,8 @@
 #   ACTION_TOOLKIT  true: make toolkit, which takes an nvcc of 12.9 or later or fetches one. false: no compiler
 #   ACTION_OPTIONS  options as sm100emu takes them, handed to all its runs in the job by the environment (SM100EMU_...)
 #   ACTION_DIRECT   true: LD_LIBRARY_PATH leads to the emulator, as sm100emu itself sets it. Programs with the shared CUDA
-#                   runtime then run on it without sm100emu before their names, and without its look at the file: a program
-#                   that links the runtime statically fails with a CUDA error instead of a sentence
+#                   runtime then run on it without sm100emu before their names, and without its look at the file; those with
+#                   the static runtime by LD_PRELOAD
 #
 # GITHUB_PATH and GITHUB_ENV are the files by which a step tells the later ones: a folder a line, NAME=value a line.
 # Wrong inputs end with 2.
@@ -58,5 +58,6 @@ if [ "$ACTION_TOOLKIT" = true ]; then
 fi
 if [ "$ACTION_DIRECT" = true ]; then
     environment LD_LIBRARY_PATH "$root/build/emulator${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    environment LD_PRELOAD "${LD_PRELOAD:+$LD_PRELOAD:}libsm100emu-static.so"
 fi
 [ -z "$ACTION_RUN" ] || sh -e -c "$ACTION_RUN"

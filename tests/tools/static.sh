@@ -88,6 +88,13 @@ same 'a child' "$(cat out)" "$good"
 run 0 'beside a library that is preloaded' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}libm.so.6" "$emulator" ./plain
 same 'beside a library that is preloaded' "$(cat out)" "$good"
 
+# A host program under a sanitizer, whose runtime must come before what is preloaded.
+# shellcheck disable=SC2086
+if [ -z "${SAN_LIB:-}" ] && g++ -fsanitize=address prog.o -o checked $libs 2>link.log; then
+    ASAN_OPTIONS=detect_leaks=0 run 0 'under AddressSanitizer' "$emulator" ./checked
+    same 'under AddressSanitizer' "$(cat out)" "$good"
+fi
+
 # A library with a runtime of its own, in a program without one.
 # shellcheck disable=SC2086
 g++ -shared prog.o -o libprog.so $libs && cc -DLINKED host.c -o linked -L. -lprog -Wl,-rpath,"$scratch" &&
