@@ -16,6 +16,8 @@ static const struct Apart {
     {"tensormap.tiled.type=15,*", "sm_90 has no packed types"},
     {"tensormap.tiled.swizzle=[456]", "sm_90 has no 128-byte swizzle with atoms of 32 and 64 bytes"},
     {"function.get.*.6", "the version of the machine code is the device's"},
+    {"device.cuDeviceGetAttribute.14[89]", "device attributes of CUDA 13.1 and 13.3, newer than the driver"},
+    {"device.cuDeviceGetAttribute.15?", "device attributes of CUDA 13.3 and 13.4, newer than the driver"},
     {"function.get.16", "a function attribute of CUDA 13.3, newer than the driver"},
     {"function.set.empty.16=0", "a function attribute of CUDA 13.3, newer than the driver"},
     {"config.attribute.1[78]", "launch attributes of CUDA 13.2, newer than the driver"},
