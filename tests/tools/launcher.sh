@@ -104,6 +104,7 @@ echo 'trap "exit 42" TERM HUP USR1 USR2; echo $$ >started; while :; do sleep 0.1
 for signal in TERM HUP USR1 USR2; do
     begin "$emulator" ./traps
     kill -$signal $launcher
+    until_true "! kill -0 $(cat started) 2>/dev/null" || { failed "$signal to the launcher" && kill -KILL $launcher; }
     wait $launcher
     code=$?
     [ $code -eq 42 ] || failed "$signal to the launcher: exit code $code"
