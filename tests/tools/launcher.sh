@@ -99,11 +99,16 @@ for signal in TERM:143 INT:130 HUP:129 USR1:138 QUIT:131 KILL:137 SEGV:139; do
     # shellcheck disable=SC2016 # the inner shell's
     run ${signal#*:} "a program that ends by $signal" \
         sh -c '"$0" sh -c "kill -$1 \$\$"; exit $?' "$emulator" ${signal%:*}
+    case $signal in # the shell says how its child, the launcher, has ended
+    TERM*) says 'Terminated' ;;
+    SEGV*) says 'Segmentation fault' ;;
+    esac
 done
 echo 'trap "exit 42" TERM HUP USR1 USR2; echo $$ >started; while :; do sleep 0.1; done' | script traps '#!/bin/sh'
 for signal in TERM HUP USR1 USR2; do
     begin "$emulator" ./traps
     kill -$signal $launcher
+    until_true "! kill -0 $(cat started) 2>/dev/null" || { failed "$signal to the launcher" && kill -KILL $launcher; }
     wait $launcher
     code=$?
     [ $code -eq 42 ] || failed "$signal to the launcher: exit code $code"

@@ -365,10 +365,10 @@ class Tensor:
         raise NotImplementedError
 
 
-def _operator(name, f):
+def _operator(name, f, reflected=False):
     def apply(self, other):
         x, y = _wide(self.a), _wide(_raw(other))
-        if name.startswith("__r"):
+        if reflected:
             x, y = y, x
         result = f(x, y)
         same = self.dtype.is_floating_point and result.dtype.kind == "f"
@@ -380,12 +380,14 @@ for _name, _f in dict(add=np.add, sub=np.subtract, mul=np.multiply, truediv=np.t
                       mod=np.mod, pow=np.power, and_=np.bitwise_and, or_=np.bitwise_or, lshift=np.left_shift,
                       rshift=np.right_shift, xor=np.bitwise_xor).items():
     _operator("__%s__" % _name.rstrip("_"), _f)
-    _operator("__r%s__" % _name.rstrip("_"), _f)
+    _operator("__r%s__" % _name.rstrip("_"), _f, reflected=True)
 for _name in "eq ne lt le gt ge".split():
     _operator("__%s__" % _name, {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
                                  "gt": np.greater, "ge": np.greater_equal}[_name])
 Tensor.__neg__ = lambda self: tensor(-self.a)
 Tensor.__invert__ = lambda self: tensor(~self.a)
+
+nan, inf = builtins.float("nan"), builtins.float("inf")
 
 # ---------------------------------------------------------------- functions
 

@@ -1,5 +1,6 @@
 /* What a process says of its findings at its end, over several launches and devices, and in a child that it forks; and
- * what its launcher reads in the record. Each scene is a process of its own, whose stderr and exit code are looked at. */
+ * what its launcher reads in the record. Each scene is a process of its own, whose stderr and exit code are looked at.
+ */
 #include "check.h"
 #include "cudart/core/abi.h"
 #include "cudart/loader/fatbin.h"
