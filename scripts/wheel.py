@@ -93,7 +93,7 @@ def contents(build, version, tag, made):
     """Name in the wheel: bytes, all but RECORD."""
     info = "sm100emu-%s.dist-info/" % version
     files = {name: read(path) for name, path in made.items()}
-    for name in "__init__.py", "__main__.py", "tour.py", "watch.py":
+    for name in "__init__.py", "__main__.py", "source.py", "tour.py", "watch.py":
         files["sm100emu/" + name] = read("python/sm100emu/" + name)
     for name in os.listdir(os.path.join(ROOT, "python/sm100emu/page")):
         if name.endswith((".html", ".css", ".js")):

@@ -36,6 +36,8 @@ found here and not by the page: whoever makes the page sees it, and no reader of
 import os
 import re
 
+from sm100emu.source import source_lines
+
 SYNC, OP, WAIT, LIFE = range(4)  # enum event_class, and kinds below: emulator/machine/events.h
 ARRIVALS, PHASES, PASSES = (0, 1, 7, 10), (5, 8, 11), (9, 12)
 EXPECT, BYTES, TEST = 2, 3, 6
@@ -224,11 +226,7 @@ class Run:
     def line(self, file, number):
         path = self.log["text"][file]
         if path not in self.files:
-            try:
-                with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as f:
-                    self.files[path] = f.read().splitlines()
-            except OSError:
-                self.files[path] = []
+            self.files[path] = source_lines(os.path.join(self.root, path))
         text = self.files[path]
         return "%s:%d" % (os.path.basename(path), number), plain(text[number - 1]) if 0 < number <= len(text) else ""
 

@@ -27,6 +27,7 @@ import subprocess
 import sys
 import zlib
 
+from sm100emu.source import source_lines
 from sm100emu.tour import Lost, find
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -110,18 +111,6 @@ def findings(path):
 # ---------------------------------------------------------------- sources
 
 
-SOURCES = (".cu", ".cuh", ".h", ".hpp", ".inl", ".c", ".cc", ".cpp", ".py", ".ptx")
-
-
-def quotable(path):
-    """The file's own path, or OSError: a log names any file that its PTX did (source_open in emulator/base/source.h)."""
-    real, root = os.path.realpath(path), os.environ.get("SM100EMU_SOURCE_ROOT")
-    below = root and os.path.commonpath([os.path.realpath(root), real]) == os.path.realpath(root)
-    if not os.path.isfile(real) or not (below or os.path.splitext(real)[1] in SOURCES):
-        raise OSError(f"{path} is no source")
-    return real
-
-
 class Sources:
     """Lines of the files that the sites of a run name, kept once."""
 
@@ -138,11 +127,7 @@ class Sources:
         """Keeps a line and those around it; a file that is not there has none."""
         name = self.name(path)
         if name not in self.files:
-            try:
-                with open(quotable(os.path.join(self.root, path)), encoding="utf-8") as f:
-                    self.files[name] = f.read().splitlines()
-            except (OSError, UnicodeError):
-                self.files[name] = []
+            self.files[name] = source_lines(os.path.join(self.root, path))
         text = self.files[name]
         kept = self.lines.setdefault(name, {})
         if line <= len(text):

@@ -175,6 +175,22 @@ class Wrong(unittest.TestCase):
             with self.subTest(new), self.assertRaisesRegex(tour.Lost, "tour.txt" + said):
                 self.find(text)
 
+    def test_quotes_sources_alone(self):
+        """Of a file that the log names and that is no source the message has no line."""
+        for name, seen in ("sample.cu", True), ("secret", False):
+            log = copy.deepcopy(self.log)
+            log["text"] = [name if text == "sample.cu" else text for text in log["text"]]
+            with open(os.path.join(self.scratch.name, name), "w") as f:
+                f.write("a line of its own\n" * 60)
+            path = os.path.join(self.scratch.name, "tour.txt")
+            with open(path, "w") as f:
+                f.write(self.RIGHT.replace("because copy", "line free(it)"))
+            with self.assertRaises(tour.Lost) as lost:
+                tour.find(path, log, self.scratch.name)
+            self.assertIn(name + ":", str(lost.exception))
+            self.assertEqual("a line of its own" in str(lost.exception), seen)
+            os.remove(os.path.join(self.scratch.name, name))
+
     def test_first_and_last(self):
         ends = [self.find(self.RIGHT.replace("wait full[0] 1", which + " wait").split("because")[0] + "text .")[0]["event"]
                 for which in ("first", "last")]
