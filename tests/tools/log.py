@@ -38,7 +38,7 @@ STEPS = {
     "01_tmem_alloc": ([], [], None, None),
     "parts/contend": ([], [], None, None),
     "parts/shapes": ([], [], None, None),
-    "02_simple_umma": ([], ["done"], ["epilogue"] * 4, []),
+    "02_simple_umma": ([], ["done"], ["warp %d" % i for i in range(4)], []),
     "03_tma_multicast": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
     "04_pair_umma": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
     "05_persistent_warpspec": (["--clusters", "4"], ring(5) + PAIRS, ROLES + ["c"], STORED),
