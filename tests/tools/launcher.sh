@@ -5,6 +5,7 @@
 # shellcheck source=tests/tools/shared.sh
 . "$(dirname "$0")/shared.sh"
 root=$1 emulator=$2 libraries=$3 driver=$4 cc=$5
+unset CUPY_COMPILE_WITH_PTX CUPY_ACCELERATORS CUPY_CACHE_DIR
 unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH TRITON_CACHE_DIR TRITON_LIBCUDA_PATH PYTEST_CURRENT_TEST SM100EMU_CACHE
 loud=$root/tests/negative/bulk_store_reuse.ptx
 cd "$scratch" || exit 2
@@ -138,6 +139,7 @@ says '\[bulk-store-overwritten\]'
 # ---- front ends
 run 0 'the variables of front ends' env TRITON_CACHE_DIR=own TRITON_PTXAS_PATH=/their/ptxas "$emulator" "$emulator" env
 has "$scratch/out" "TRITON_CACHE_DIR=$HOME/.cache/sm100emu/triton" "TRITON_PTXAS_PATH=$libraries/ptxas" \
+    CUPY_COMPILE_WITH_PTX=1 CUPY_ACCELERATORS= "CUPY_CACHE_DIR=$HOME/.cache/sm100emu/cupy" \
     "TRITON_PTXAS_BLACKWELL_PATH=$libraries/ptxas" "TRITON_LIBCUDA_PATH=$libraries" \
     SM100EMU_WAS_TRITON_PTXAS_PATH=/their/ptxas SM100EMU_WAS_TRITON_CACHE_DIR=own
 [ "$(grep -c "^LD_LIBRARY_PATH=$libraries\$" "$scratch/out")" = 1 ] || failed "LD_LIBRARY_PATH: $(grep LD_LIB "$scratch/out")"

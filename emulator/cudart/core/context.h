@@ -181,7 +181,7 @@ struct rt_context {
     struct report report;
     struct rt_statistics statistics;
     struct rt_trace trace;
-    int unwritten; /* what a launch returns, once, whose log or counters could not be written; 0 */
+    int unwritten;              /* what a launch returns, once, whose log or counters could not be written; 0 */
     struct clock_online *clock; /* --schedule=model; else NULL */
     size_t limits[RT_LIMIT_COUNT];
 
