@@ -161,7 +161,9 @@ static bool collect(const struct elf_file *f, const struct tables *t, struct sta
             return false;
         const uint8_t *code = elf_code(f, s.st_value, s.st_size);
         uint64_t padded = s.st_value % ALIGNMENT == 0 ? (s.st_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : s.st_size;
-        if (code != NULL && padded >= s.st_size && elf_code(f, s.st_value, padded) != NULL)
+        if (padded < s.st_size || elf_code(f, s.st_value, padded) == NULL)
+            padded = s.st_size; /* at the end of the code */
+        if (code != NULL)
             r->functions[r->count++] = (struct static_function){name, code, s.st_value, padded, STATIC_FITS};
     }
     return true;

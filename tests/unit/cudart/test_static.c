@@ -97,7 +97,7 @@ static void finish(struct program *p) {
                     .e_shentsize = sizeof(Elf64_Shdr),
                     .e_shnum = 6,
                     .e_shstrndx = 5};
-    Elf64_Phdr load = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = BASE, .p_filesz = SYMTAB};
+    Elf64_Phdr load = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = BASE, .p_filesz = SYMTAB - 8};
     size_t at = p->strings, first = p->symbols_from, bytes = (p->count + 1 - first) * sizeof(Elf64_Sym);
     memcpy(p->bytes + STRINGS + at, section_names, sizeof section_names);
     Elf64_Shdr s[6] = {[2] = {.sh_name = (Elf64_Word)at + 1,
@@ -232,6 +232,11 @@ static void test_rooms(void) {
     add(&p, "cudaGone", BASE + CODE + 22 * ROOM, ROOM)->st_shndx = SHN_UNDEF;
     CHECK_EQ(read_program(&p), STATIC_FOUND);
     CHECK_EQ(runtime.count, NUM_NAMES);
+    begin(&p, 13000);
+    add(&p, "cudaLast", BASE + SYMTAB - 16, 8); /* no padding up to the end */
+    CHECK_EQ(read_program(&p), STATIC_FOUND);
+    CHECK_EQ(runtime.count, NUM_NAMES + 1);
+    CHECK_EQ(at(BASE + SYMTAB - 16)->room, 8);
 }
 
 static int answer(void) { return 42; }
