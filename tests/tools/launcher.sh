@@ -33,6 +33,7 @@ until_true() {
     done
 }
 # finds: shell text of a process that finds something
+# shellcheck disable=SC2016
 finds='"$driver" "$loud" bulk_store_reuse buf:512'
 
 # ---- what is taken
@@ -53,7 +54,6 @@ says '^sm100emu: ./none: is a script whose first line names no interpreter$'
 : | script away "#!$scratch/gone -x"
 run 126 'a script whose interpreter is not there' "$emulator" ./away
 says "^sm100emu: ./away: is a script for $scratch/gone, which is no executable file\$"
-ln -s ring ring.link
 : | script ring "#!$scratch/ring"
 run 126 'a script for itself' "$emulator" ./ring
 says 'is a script'
@@ -86,6 +86,7 @@ run 3 'several bugs' "$emulator" sh -c "$finds; '$driver' '$root/tests/negative/
 says '^sm100emu: 2 findings in a run of 2 processes'
 says '^  error: .*trap.ptx:[0-9]* \[[a-z-]*\]: launch_ptx'
 # a line that is none, and a record that may not be written
+# shellcheck disable=SC2016
 run 0 'lines of strangers' "$emulator" sh -c 'printf "found\\tx\\n\\n\\tfound\\nuse\\n" >>"$SM100EMU_RECORD"; exec '"'$driver' '$root/tests/negative/race_bar_ok.ptx' $(sed -n 's|^// ARGS: *||p' "$root/tests/negative/race_bar_ok.ptx")"
 run 0 'a record that is gone' env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/99 sh -c "$finds"
 : >mine
@@ -187,7 +188,7 @@ sed 's/12.8/12.9/g' tools/ptxas >chosen/ptxas && chmod +x chosen/ptxas
 run 37 'the one that was chosen' env PATH="$scratch/tools" TRITON_PTXAS_PATH="$scratch/chosen/ptxas" "$emulator" ./front wrong
 has "$scratch/out" 'release 12.9'
 rm strict
-head -c 200 kept >cut
-run 1 'a cubin that is cut off' "$emulator" "$driver" cut told block=64 buf:4
+head -c 200 kept >short
+run 1 'a cubin that is cut off' "$emulator" "$driver" short told block=64 buf:4
 says "cuModuleLoad: the image is marked as PTX from sm100emu's ptxas, and is damaged"
 exit $bad
