@@ -140,9 +140,10 @@ says '\[bulk-store-overwritten\]'
 # ---- front ends
 run 0 'the variables of front ends' env TRITON_CACHE_DIR=own TRITON_PTXAS_PATH=/their/ptxas "$emulator" "$emulator" env
 has "$scratch/out" "TRITON_CACHE_DIR=$HOME/.cache/sm100emu/triton" "TRITON_PTXAS_PATH=$libraries/ptxas" \
-    CUPY_COMPILE_WITH_PTX=1 CUPY_ACCELERATORS= "CUPY_CACHE_DIR=$HOME/.cache/sm100emu/cupy" \
+    CUPY_COMPILE_WITH_PTX=1 "CUPY_CACHE_DIR=$HOME/.cache/sm100emu/cupy" \
     "TRITON_PTXAS_BLACKWELL_PATH=$libraries/ptxas" "TRITON_LIBCUDA_PATH=$libraries" \
     SM100EMU_WAS_TRITON_PTXAS_PATH=/their/ptxas SM100EMU_WAS_TRITON_CACHE_DIR=own
+grep -qx CUPY_ACCELERATORS= "$scratch/out" || failed 'CUPY_ACCELERATORS is not empty'
 [ "$(grep -c "^LD_LIBRARY_PATH=$libraries\$" "$scratch/out")" = 1 ] || failed "LD_LIBRARY_PATH: $(grep LD_LIB "$scratch/out")"
 run 0 'a cache of ones own' env SM100EMU_CACHE=/some/where "$emulator" env
 has "$scratch/out" TRITON_CACHE_DIR=/some/where/triton
