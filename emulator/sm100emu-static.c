@@ -2,14 +2,15 @@
  *
  * The launcher names it in LD_PRELOAD. Its constructor runs before those of the program and of its libraries
  * (DF_1_INITFIRST), so before a kernel is registered. It reads the files of the program and of its libraries; in each
- * that has a static runtime, it writes a jump to the emulator's function at the entry of each of the runtime's functions
- * (cudart/loader/static.h). Only then is the emulator loaded: other processes pay for a look at a few section headers.
- * The same is done with libraries that are opened later, before their constructors run (list_changed).
+ * that has a static runtime, it writes a jump to the emulator's function at the entry of each of the runtime's
+ * functions (cudart/loader/static.h). Only then is the emulator loaded: other processes pay for a look at a few
+ * section headers. The same is done with libraries that are opened later, before their constructors run
+ * (list_changed).
  *
  * Code pages are writable only while they are written, and not executable then. Nothing is written but in code of the
- * object itself, at places where memory holds what the file holds, and over the one function of the loader that is there
- * to be replaced. What cannot be done for a program ends it with a sentence and 126, as in the launcher, before any of
- * its code has run.
+ * object itself, at places where memory holds what the file holds, and over the one function of the loader that is
+ * there to be replaced. What cannot be done for a program ends it with a sentence and 126, as in the launcher, before
+ * any of its code has run.
  */
 #include "cudart/loader/static.h"
 
@@ -207,8 +208,8 @@ static void look(void) {
     free(all);
 }
 
-/* What the loader calls for debuggers (link.h, r_brk), with its lock held: before and after its list of objects changes,
- * and then before the constructors of new ones. */
+/* What the loader calls for debuggers (link.h, r_brk), with its lock held: before and after its list of objects
+ * changes, and then before the constructors of new ones. */
 static void list_changed(void) {
     static bool busy; /* load_emulator changes the list, too */
     if (busy || _r_debug.r_state != RT_CONSISTENT)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# static_versions.sh ROOT EMULATOR CC: a program with the static runtime of each version in static-requirements.txt runs:
-# its version, memory and a kernel are the emulator's, and a function that the emulator lacks is refused by name; PIE and
-# not. Each wheel is fetched by its hash, for the machine that CC compiles for; WHEELS=dir: from there. Skipped where none
-# can be had.
+# static_versions.sh ROOT EMULATOR CC: a program with the static runtime of each version in static-requirements.txt
+# runs: its version, memory and a kernel are the emulator's, and a function that the emulator lacks is refused by
+# name; PIE and not. Each wheel is fetched by its hash, for the machine that CC compiles for; WHEELS=dir: from there.
+# Skipped where none can be had.
 # shellcheck source=tests/tools/shared.sh
 . "$(dirname "$0")/shared.sh"
 root=$1 emulator=$2 cc=$3

@@ -1,12 +1,13 @@
 /* The CUDA runtime that nvcc links into a program by default: which version, and where its public functions are.
  *
- * A program with the static runtime (libcudart_static.a) calls cudaMalloc and __cudaRegisterFatBinary inside itself, so
- * no library can take their place by name. Their names are in the program's .symtab, until somebody strips it. A library
- * that is loaded before the program's constructors run (sm100emu-static.c) writes a jump to the emulator's function at
- * the entry of each. This file says where, and whether there is room for it.
+ * A program with the static runtime (libcudart_static.a) calls cudaMalloc and __cudaRegisterFatBinary inside itself,
+ * so no library can take their place by name. Their names are in the program's .symtab, until somebody strips it. A
+ * library that is loaded before the program's constructors run (sm100emu-static.c) writes a jump to the emulator's
+ * function at the entry of each. This file says where, and whether there is room for it.
  *
- * Contract. Plain bytes, no state, nothing is allocated; every offset, count and symbol of the file is untrusted. The room
- * of a function in the result lies in code of the file, and no other symbol is in it. Functions are sorted by address.
+ * Contract. Plain bytes, no state, nothing is allocated; every offset, count and symbol of the file is untrusted. The
+ * room of a function in the result lies in code of the file, and no other symbol is in it. Functions are sorted by
+ * address.
  */
 #ifndef CUDART_LOADER_STATIC_H
 #define CUDART_LOADER_STATIC_H
