@@ -36,7 +36,7 @@ if command -v python3 >/dev/null; then
     objects=$(ls "$root"/emulator/base/*.c | wc -l)
     eval "built $terminal make"
     counts "a tree partly built"
-    [ "${n:-0}" = $((objects + 4)) ] || failed "$n steps instead of $objects objects, an archive and three programs"
+    [ "${n:-0}" = $((objects + 5)) ] || failed "$n steps instead of $objects objects, an archive and four programs"
     rm -r "$scratch/out"
 fi
 built make

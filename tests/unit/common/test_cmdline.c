@@ -80,9 +80,10 @@ static void refuses(const char *option, const char *value, const char *allowed) 
 }
 
 static void refusals(void) {
-    static const char *const bad_m[] = {"0", "100", "-128", "1152", "128x", "", "1e3", "99999999999999999999"};
+    static const char *const bad_m[] = {"0", "100", "-128", "1152", "128x", "1e3", "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad_m / sizeof bad_m[0]; i++)
         refuses("--m", bad_m[i], "step: --m takes a multiple of 128 from 128 to 1024");
+    refuses("--m", "", "step: --m needs a value: a multiple of 128 from 128 to 1024");
     refuses("--columns", "48", "a power of two from 32 to 512");
     refuses("--columns", "1024", "a power of two from 32 to 512");
     refuses("--alpha", "nan", "a finite number");
