@@ -4,7 +4,8 @@
 #   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
 #   build/ladder/N_name        a rung of the ladder to step 05, likewise; build/parts/name: a part of step 01
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
-#                              (libcudart.so.12, .13, libcuda.so.1); ptxas, a stand-in for Triton
+#                              (libcudart.so.12, .13, libcuda.so.1, libcute_dsl_runtime.so); ptxas, a stand-in for
+#                              Triton; python/, what Python does first
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
 #   build/sm100emu-rules       prints the diagnostics that it can give (make rules)
@@ -146,10 +147,10 @@ EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 # What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.
 LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
 LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
-LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/elf%.o cudart/loader/fatbin.o \
-                cudart/loader/static.o                 explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
+LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/%.o \
+                explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
                 view/say.o view/tiles.o),$(LIB_OBJ))
-EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
+EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1 libcute_dsl_runtime.so)
 EXPORTS := emulator/cudart/runtime/exports.map
 
 # Most of the emulator runs once for a launch, and is compiled in half of the time that -O2 -g takes; -g1 has the lines of
@@ -183,7 +184,7 @@ EMU_LIBS := -ldl -lm -lpthread
 
 # What a program runs by; the archive is for the tests, sm100emu-log for logs.
 STATIC := $(EMU)/libsm100emu-static.so
-RUNNER := $(EMU_NAMES) $(STATIC) $(EMU)/ptxas $(BUILD)/sm100emu
+RUNNER := $(EMU_NAMES) $(STATIC) $(EMU)/ptxas $(EMU)/python/sitecustomize.py $(BUILD)/sm100emu
 .PHONY: emulator
 emulator: $(RUNNER) $(EMU)/libsm100emu.a $(BUILD)/sm100emu-log ## the emulator and its launcher alone
 	$(said)
@@ -219,7 +220,7 @@ $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
 $(foreach r,base/% engines/% machine/% num/% simd/fused warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
 $(foreach r,$(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
-$(foreach r,cudart/core cudart/driver cudart/runtime deadlock explore launcher report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
+$(foreach r,cudart/core cudart/cutedsl cudart/driver cudart/runtime deadlock explore launcher report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
 # Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. And
 # isa/float.c has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so,
 # or from -O2 on; without that the program's own SSE code takes several times as long. clang clears them anyway, and knows
@@ -259,6 +260,10 @@ $(STATIC): $(STATIC_SRC) $(STATIC_SRC:emulator/cudart/%.c=emulator/cudart/%.h) $
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so
 	@ln -sf libsm100emu.so $@ && touch -h $@
+
+$(EMU)/python/%: python/hook/%
+	@mkdir -p $(@D)
+	@cp $< $@
 
 $(BUILD)/sm100emu: emulator/sm100emu.c $(LAUNCHER_OBJ) $(EMU)/objects $(EMU)/flags $(EMU)/told Makefile
 $(BUILD)/sm100emu-log: emulator/sm100emu-log.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile

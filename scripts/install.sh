@@ -31,9 +31,10 @@ place() {
 
 place "$library" libsm100emu.so install -m 755 "$build/emulator/libsm100emu.so"
 place "$library" libsm100emu-static.so install -m 755 "$build/emulator/libsm100emu-static.so"
-for link in libcudart.so.12 libcudart.so.13 libcuda.so.1; do
+for link in libcudart.so.12 libcudart.so.13 libcuda.so.1 libcute_dsl_runtime.so; do
     place "$library" $link ln -s libsm100emu.so
 done
+place "$library/python" sitecustomize.py install -m 644 "$build/emulator/python/sitecustomize.py"
 place "$library" ptxas install -m 755 "$build/emulator/ptxas"
 place "$DESTDIR$mandir/man1" sm100emu.1 install -m 644 "$build/sm100emu.1"
 place "$DESTDIR$mandir/man1" sm100emu-log.1 install -m 644 "$build/sm100emu-log.1"
@@ -44,5 +45,5 @@ place "$DESTDIR$bindir" sm100emu install -m 755 "$build/sm100emu"
 if [ "$do" = put ]; then
     echo "installed: $DESTDIR$bindir/sm100emu, its libraries in $library"
 else
-    rmdir "$library" "$doc" 2>/dev/null || :
+    rmdir "$library/python" "$library" "$doc" 2>/dev/null || :
 fi

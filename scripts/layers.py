@@ -33,6 +33,7 @@ ROOMS = {
     "view": "base report machine/events.h trace clock view",
     "cudart/loader": "base cudart/loader",
     "cudart/core": EXECUTOR + " simd check trace stats clock view cudart/loader cudart/core",
+    "cudart/cutedsl": "base cudart/core cudart/cutedsl",
     "cudart/driver": "base engines cudart/core cudart/driver",
     "cudart/runtime": "base cudart/core cudart/driver/entry.h cudart/runtime",
     "launcher": "base report launcher",

@@ -15,6 +15,7 @@
 #   toolkit.sh site        says which PYTHONPATH has the Sphinx that `make site`, slides and handout run, and fetches it into
 #                          .toolkit/site/
 #   toolkit.sh triton      says which PYTHONPATH has the Triton that a test runs, and fetches it into .toolkit/triton/
+#   toolkit.sh cute_dsl    says which PYTHONPATH has the CuTe DSL that a test runs, and fetches it into .toolkit/cute_dsl/
 #   toolkit.sh disassembler says in which folder the cuobjdump and nvdisasm lie that `make sass` reads with, and fetches
 #                          them into .toolkit/sass/
 #
@@ -37,6 +38,7 @@ LINT=scripts/lint-requirements.txt
 SASS=scripts/sass-requirements.txt
 SITE=scripts/site-requirements.txt
 TRITON=scripts/triton-requirements.txt
+CUTE_DSL=scripts/cute-dsl-requirements.txt
 
 die() {
     printf 'toolkit: %s\n' "$1" >&2
@@ -202,6 +204,17 @@ triton() {
     echo "$TOOLKIT_DIR/triton"
 }
 
+cute_dsl() {
+    cmp -s "$TOOLKIT_DIR/cute_dsl/requirements.txt" $CUTE_DSL || {
+        python_for $CUTE_DSL "CuTe DSL"
+        echo "toolkit: fetching CuTe DSL from ${WHEELS:-PyPI} into $TOOLKIT_DIR/cute_dsl/ (130 MB, once)" >&2
+        wheels "$TOOLKIT_DIR/cute_dsl" $CUTE_DSL || die "pip could not fetch CuTe DSL. With a network elsewhere:" \
+            "  python3 -m pip download --no-deps -r $CUTE_DSL -d wheels" \
+            "then, with that folder here: WHEELS=wheels sh scripts/toolkit.sh cute_dsl."
+    }
+    echo "$TOOLKIT_DIR/cute_dsl:$TOOLKIT_DIR/cute_dsl/nvidia_cutlass_dsl/dsl_packages"
+}
+
 fetch() {
     sh scripts/doctor.sh need python3 pip ||
         die "no nvcc is here, and without python3 and pip it cannot be fetched. Install those, or" \
@@ -305,14 +318,14 @@ which)
     echo "$choice $version $nvcc"
     ;;
 env) write_env "$2" ;;
-lizard | disassembler | site | triton) "$1" ;;
+lizard | disassembler | site | triton | cute_dsl) "$1" ;;
 show)
     # shellcheck disable=SC1090
     case $2 in /*) . "$2" ;; *) . "./$2" ;; esac
     echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
     ;;
 *)
-    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler | site | triton" >&2
+    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler | site | triton | cute_dsl" >&2
     exit 2
     ;;
 esac

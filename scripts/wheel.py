@@ -7,7 +7,8 @@ time of VERSION, which in the tarball is the commit's too), and the binaries are
 were built in.
 
 A wheel holds no links, and copies of the library would each be an emulator of its own to a program that asks for two of
-its names. So libcudart.so.12, libcudart.so.13 and libcuda.so.1 are empty libraries here, which need libsm100emu.so.
+its names. So libcudart.so.12, libcudart.so.13, libcuda.so.1 and libcute_dsl_runtime.so are empty libraries here, which
+need libsm100emu.so.
 """
 
 import base64
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from sm100repo import ROOT
 
-NAMES = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1"]
+NAMES = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1", "libcute_dsl_runtime.so"]
 STATIC = "libsm100emu-static.so"
 LIB = "sm100emu/lib/sm100emu/"
 
@@ -95,6 +96,7 @@ def contents(build, version, tag, made):
     files = {name: read(path) for name, path in made.items()}
     for name in "__init__.py", "__main__.py", "source.py", "tour.py", "watch.py":
         files["sm100emu/" + name] = read("python/sm100emu/" + name)
+    files[LIB + "python/sitecustomize.py"] = read("python/hook/sitecustomize.py")
     for name in os.listdir(os.path.join(ROOT, "python/sm100emu/page")):
         if name.endswith((".html", ".css", ".js")):
             files["sm100emu/page/" + name] = read("python/sm100emu/page/" + name)

@@ -1,5 +1,5 @@
-// The fat binary has code for the chip and no PTX.
-// NVCC: -gencode arch=compute_100f,code=sm_100f -cudart shared --no-compress
+// The fat binary has code for another chip and no PTX; that for sm_100 would carry it, since all is built with -lineinfo.
+// NVCC: -gencode arch=compute_103a,code=sm_103a -cudart shared --no-compress
 // EXPECT: carries machine code \(SASS\) alone and no PTX
 // EXPECT: compute_100f
 #include <cuda_runtime.h>

@@ -22,9 +22,11 @@ whole='./bin/sm100emu
 ./lib/sm100emu/libcuda.so.1
 ./lib/sm100emu/libcudart.so.12
 ./lib/sm100emu/libcudart.so.13
+./lib/sm100emu/libcute_dsl_runtime.so
 ./lib/sm100emu/libsm100emu-static.so
 ./lib/sm100emu/libsm100emu.so
 ./lib/sm100emu/ptxas
+./lib/sm100emu/python/sitecustomize.py
 ./share/doc/sm100emu/LICENSE
 ./share/man/man1/sm100emu-log.1
 ./share/man/man1/sm100emu.1

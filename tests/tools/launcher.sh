@@ -6,6 +6,7 @@
 . "$(dirname "$0")/shared.sh"
 root=$1 emulator=$2 libraries=$3 driver=$4 cc=$5
 unset CUPY_COMPILE_WITH_PTX CUPY_ACCELERATORS CUPY_CACHE_DIR
+unset CUTE_DSL_ARCH CUTE_DSL_LIBS CUTE_DSL_LINEINFO CUTE_DSL_CACHE_DIR CUTE_EXPERIMENTAL_DSL_ARCH PYTHONPATH
 unset TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH TRITON_CACHE_DIR TRITON_LIBCUDA_PATH PYTEST_CURRENT_TEST SM100EMU_CACHE
 loud=$root/tests/negative/bulk_store_reuse.ptx
 cd "$scratch" || exit 2
@@ -146,7 +147,14 @@ has "$scratch/out" "TRITON_CACHE_DIR=$HOME/.cache/sm100emu/triton" "TRITON_PTXAS
 grep -qx CUPY_ACCELERATORS= "$scratch/out" || failed 'CUPY_ACCELERATORS is not empty'
 [ "$(grep -c "^LD_LIBRARY_PATH=$libraries\$" "$scratch/out")" = 1 ] || failed "LD_LIBRARY_PATH: $(grep LD_LIB "$scratch/out")"
 run 0 'a cache of ones own' env SM100EMU_CACHE=/some/where "$emulator" env
-has "$scratch/out" TRITON_CACHE_DIR=/some/where/triton
+has "$scratch/out" TRITON_CACHE_DIR=/some/where/triton CUTE_DSL_CACHE_DIR=/some/where/cute_dsl
+run 0 'defaults and lists' env CUTE_DSL_ARCH=sm_103a PYTHONPATH=own:more "$emulator" "$emulator" env
+has "$scratch/out" CUTE_DSL_ARCH=sm_103a CUTE_EXPERIMENTAL_DSL_ARCH=sm_100a CUTE_DSL_LINEINFO=1
+for wanted in "PYTHONPATH=$libraries/python:own:more" "CUTE_DSL_LIBS=$libraries/libcute_dsl_runtime.so"; do
+    [ "$(grep -cx "$wanted" "$scratch/out")" = 1 ] || failed "$wanted: $(grep 'PYTHON\|_DSL_' "$scratch/out")"
+done
+run 0 'a list that is empty' env -u PYTHONPATH "$emulator" env
+[ "$(grep -cx "PYTHONPATH=$libraries/python" "$scratch/out")" = 1 ] || failed "PYTHONPATH: $(grep PYTHON "$scratch/out")"
 
 # A front end: it asks ptxas for its version, has it compile, keeps the "cubin", and another program loads that.
 {

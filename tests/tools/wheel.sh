@@ -51,11 +51,11 @@ grep -q "sm100emu $version" "$scratch/venv/share/man/man1/sm100emu.1" || failed 
 # One emulator by all its names, found without any variable.
 cat >names.py <<'PYTHON'
 import ctypes, os, sm100emu
-names = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1"]
+names = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1", "libcute_dsl_runtime.so"]
 libraries = [ctypes.CDLL(os.path.join(sm100emu.library_dir(), n)) for n in names]
-print(len({ctypes.cast(l.cuInit, ctypes.c_void_p).value for l in libraries}))
+print(len({ctypes.cast(l.cuInit, ctypes.c_void_p).value for l in libraries}), libraries[3]._cudaDeviceSynchronize())
 PYTHON
-[ "$("$bin/python" names.py)" = 1 ] || failed 'the names are several emulators'
+[ "$("$bin/python" names.py)" = '1 0' ] || failed 'the names are several emulators'
 # A program linked by the name that the linker asks for wants libcudart.so.13, and runs.
 site=$("$bin/python" -c 'import os, sm100emu; print(os.path.dirname(sm100emu.__file__))')
 echo 'int cudaFree(void *p) { return p != 0; }' >cudart.c

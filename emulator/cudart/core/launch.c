@@ -433,11 +433,12 @@ static int read_cluster_query(struct rt_context *c, const struct rt_function *f,
     return rt_then(e, choose_cluster(c, f, request, cluster));
 }
 
-/* As many as the device has room for, whatever grid was given. */
+/* As many as the device has room for, whatever grid was given. A kernel's .reqntid does not count, as for the occupancy
+ * of CTAs (measured on an H200); CuTe DSL asks for CTAs of 128 threads of a kernel that requires 1. */
 static uint32_t clusters_that_fit(const struct rt_context *c, const struct rt_function *f,
                                   const struct rt_launch_config *l, const struct request *r, struct rt_dim3 cluster) {
-    if (volume(l->block) > f->info.max_threads || volume(cluster) > MACH_MAX_CLUSTER ||
-        l->dynamic_shared > launch_limit(f, r))
+    const uint32_t most = f->info.ptx->reqntid.x ? RT_DEVICE_MAX_THREADS : f->info.max_threads;
+    if (volume(l->block) > most || volume(cluster) > MACH_MAX_CLUSTER || l->dynamic_shared > launch_limit(f, r))
         return 0;
     const struct launch_config x = machine_launch(f, l, cluster, cluster);
     return launch_max_resident_clusters(c->gpu, &x);

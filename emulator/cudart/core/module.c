@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { MAX_IMAGE_FILE = 1 << 30 };
-enum { NEWEST_PTX = 99 }; /* any 9.x: what is unknown of a newer text is refused where it stands */
+enum { CUBIN_MAGIC = 0x464C457F }; /* 0x7F, "ELF" */
+enum { NEWEST_PTX = 99 };          /* any 9.x: what is unknown of a newer text is refused where it stands */
 
 /* Where the object file that holds `p` ends in memory: the bound for containers that the program carries. */
 struct extent {
@@ -215,6 +216,25 @@ static int from_text(struct rt_context *c, const char *text, size_t len, struct 
     return RT_SUCCESS;
 }
 
+/* Machine code is not run; the PTX that it was made of is, where it carries that. */
+static int from_cubin(struct rt_context *c, const uint8_t *code, size_t limit, struct rt_module *m) {
+    size_t len;
+    const size_t size = cubin_size(code, limit);
+    char *text = cubin_ptx(code, size, &len);
+    if (text == NULL)
+        return rt_say(
+            c, RT_ERROR_NO_BINARY,
+            "the image is machine code (a cubin) without the PTX that it was made of, which the emulator runs "
+            "in its place: compile it with line information (nvcc or ptxas -lineinfo), or give PTX or a fat "
+            "binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
+    int e = from_text(c, text, len, m);
+    xfree(text);
+    m->code = e == RT_SUCCESS ? rt_calloc(c, size, 1) : NULL;
+    if (m->code != NULL)
+        memcpy(m->code, code, m->code_len = size);
+    return e;
+}
+
 /* "softmax_kernel.sm_100a.ptx": the first kernel's name, which a front end's cache knows the text by, too. */
 static char *name_of_text(struct rt_context *c, const struct rt_module *m) {
     static const char entry[] = ".entry";
@@ -248,10 +268,8 @@ int rt_image_choose(struct rt_context *c, const void *image, size_t limit, struc
     memcpy(&magic, image, strnlen(image, limit < 4 ? limit : 4)); /* no byte of a magic number is zero */
     if (magic == FATBIN_MAGIC)
         return from_container(c, image, limit, m);
-    if (magic == 0x464C457F) /* 0x7F, "ELF" */
-        return rt_say(c, RT_ERROR_NO_BINARY,
-                      "the image is machine code (a cubin), which the emulator does not run: give it PTX or "
-                      "a fat binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
+    if (magic == CUBIN_MAGIC)
+        return from_cubin(c, image, limit, m);
     if (marked_is(image, limit))
         return from_marked(c, image, limit, m);
     return from_text(c, image, strnlen(image, limit), m);

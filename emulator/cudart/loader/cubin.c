@@ -1,6 +1,8 @@
-/* Register counts out of machine code; contract in cubin.h. */
+/* Facts out of machine code; contract in cubin.h. */
 #include "cudart/loader/cubin.h"
 
+#include "base/heap.h"
+#include "cudart/loader/cubin_lines.h"
 #include "cudart/loader/elf.h"
 
 #include <string.h>
@@ -24,6 +26,23 @@ static bool find(const struct elf_file *f, const char *name, Elf64_Shdr *out) {
     return false;
 }
 
+/* Whether these bytes are a cubin; the header is then in f. */
+static bool open_cubin(struct elf_file *f) {
+    return elf_get(f, 0, &f->header, sizeof f->header) && memcmp(f->header.e_ident, ELFMAG, SELFMAG) == 0 &&
+           f->header.e_ident[EI_CLASS] == ELFCLASS64 && f->header.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+size_t cubin_size(const uint8_t *code, size_t limit) {
+    struct elf_file f = {.bytes = code, .size = limit};
+    uint64_t sections, segments;
+    if (!open_cubin(&f) ||
+        __builtin_add_overflow(f.header.e_shoff, (uint64_t)f.header.e_shnum * f.header.e_shentsize, &sections) ||
+        __builtin_add_overflow(f.header.e_phoff, (uint64_t)f.header.e_phnum * f.header.e_phentsize, &segments))
+        return 0;
+    const uint64_t end = sections > segments ? sections : segments;
+    return end <= limit ? end : 0;
+}
+
 /* A symbol's name, "" where it has none. */
 static const char *symbol_name(const struct elf_file *f, const Elf64_Shdr *symbols, uint32_t index) {
     Elf64_Sym sym;
@@ -38,9 +57,7 @@ void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, con
                      void *ctx) {
     struct elf_file f = {.bytes = code, .size = size};
     Elf64_Shdr info, symbols;
-    if (!elf_get(&f, 0, &f.header, sizeof f.header) || memcmp(f.header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        f.header.e_ident[EI_CLASS] != ELFCLASS64 || f.header.e_shentsize != sizeof(Elf64_Shdr) ||
-        !find(&f, ".nv.info", &info) || !find(&f, NULL, &symbols))
+    if (!open_cubin(&f) || !find(&f, ".nv.info", &info) || !find(&f, NULL, &symbols))
         return;
     for (uint64_t at = info.sh_offset, end = at + info.sh_size; end - at >= 4;) {
         uint8_t head[4];
@@ -58,4 +75,21 @@ void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, con
         }
         at += n;
     }
+}
+
+bool cubin_section(const struct elf_file *f, const char *name, Elf64_Shdr *out) { return find(f, name, out); }
+
+char *cubin_ptx(const uint8_t *code, size_t size, size_t *len) {
+    struct elf_file f = {.bytes = code, .size = size};
+    Elf64_Shdr text;
+    if (!open_cubin(&f) || !find(&f, ".nv_debug_ptx_txt", &text) || text.sh_size == 0 || text.sh_size > CUBIN_MAX_TEXT)
+        return NULL;
+    char *const out = try_calloc(text.sh_size + 1, 1);
+    for (size_t i = 0; out != NULL && i < text.sh_size; i++)
+        out[i] = code[text.sh_offset + i] != 0 ? (char)code[text.sh_offset + i] : '\n';
+    *len = text.sh_size;
+    char *const lines = out ? cubin_with_lines(&f, out, text.sh_size, len) : NULL;
+    if (lines != NULL)
+        xfree(out);
+    return lines != NULL ? lines : out;
 }

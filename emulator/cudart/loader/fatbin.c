@@ -2,6 +2,7 @@
 #include "cudart/loader/fatbin.h"
 
 #include "base/heap.h"
+#include "cudart/loader/cubin.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -318,6 +319,23 @@ static void consider(const struct fatbin_image *image, struct fatbin_choice *bes
     best->text = text;
 }
 
+/* Takes the PTX that the first machine code for sm_100 of the container was made of; false: there is none. */
+static bool choose_from_code(const void *bytes, size_t limit, struct fatbin_choice *choice) {
+    struct fatbin_error ignored;
+    size_t size = 0;
+    uint8_t *const code = fatbin_code(bytes, limit, &size, &ignored);
+    if (code != NULL)
+        choice->text = cubin_ptx(code, size, &choice->len);
+    xfree(code);
+    if (choice->text != NULL)
+        choice->fit = fatbin_target(choice->text, choice->len, choice->target, sizeof choice->target);
+    if (choice->fit != FATBIN_FIT_NONE)
+        return true;
+    xfree(choice->text);
+    choice->text = NULL;
+    return false;
+}
+
 int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice, struct fatbin_error *err) {
     struct fatbin_reader r;
     struct fatbin_image image;
@@ -334,6 +352,8 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
     }
     if (more == 0 && choice->fit != FATBIN_FIT_NONE && !s.unpack.no_memory)
         return 0;
+    if (more == 0 && s.ptx == 0 && s.elf != 0 && choose_from_code(bytes, limit, choice))
+        return 0;
     xfree(choice->text);
     memset(choice, 0, sizeof *choice);
     if (more < 0)
@@ -348,7 +368,8 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
                     "build with %s",
                     s.seen, GENCODE_HINT);
     return fail(err,
-                "the program carries %s and no PTX, which the emulator needs: build with %s, or, the build as it is, "
+                "the program carries %s and no PTX, which the emulator needs: build with %s%s, or, the build as it is, "
                 "with NVCC_APPEND_FLAGS='-gencode arch=compute_100a,code=compute_100a' in the environment",
-                s.elf ? "machine code (SASS) alone" : "no device code", GENCODE_HINT);
+                s.elf ? "machine code (SASS) alone" : "no device code",
+                s.elf ? "-lineinfo, by which the machine code for sm_100 keeps it, or with " : "", GENCODE_HINT);
 }

@@ -92,7 +92,8 @@ unsigned fatbin_ptx_version(const char *text, size_t len);
 enum fatbin_fit fatbin_target(const char *text, size_t len, char *target, size_t target_size);
 
 /* Chooses the PTX that an sm_100 device should run among all images of the container at `bytes`: sm_100a, else
- * sm_100f, else the newest generic one not newer than sm_100. Returns 0, or -1 with a reason that names what is
+ * sm_100f, else the newest generic one not newer than sm_100. Where there is no PTX, it is what the machine code for
+ * sm_100 carries (cubin_ptx). Returns 0, or -1 with a reason that names what is
  * there instead and the build flag that mends it. */
 int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice, struct fatbin_error *err);
 
