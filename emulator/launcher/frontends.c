@@ -62,7 +62,7 @@ static const char *value_of(const struct frontend *f, const char *folder, const 
 }
 
 void frontends_set(const char *folder, void (*set)(const char *name, const char *value)) {
-    static char value[FRONTEND_LONGEST];
+    char value[FRONTEND_LONGEST];
     char was[128];
     for (size_t i = 0; i < sizeof frontends / sizeof *frontends; i++) {
         const struct frontend *f = &frontends[i];

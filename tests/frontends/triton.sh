@@ -14,7 +14,7 @@ needs cc
 export PYTHONPATH="$folder" HOME="$scratch/home" TRITON_DEFAULT_FP_FUSION=1
 unset TRITON_CACHE_DIR XDG_CACHE_HOME SM100EMU_CACHE PYTEST_CURRENT_TEST
 dot=$root/tests/frontends/dot.py
-python3 -c 'import sysconfig, os; raise SystemExit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' || {
+python3 -I -c 'import sysconfig, os; raise SystemExit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' || {
     echo "skipped: python3 has no headers, which Triton compiles its launcher with"
     exit 77
 }

@@ -22,7 +22,7 @@ on() {
 }
 
 for program; do
-    on '9.0 NVIDIA H200' 1 'device 0 (NVIDIA H200) has compute capability 9.0; tensor memory needs 10.0 or 10.3, a B200 or B300. *make run-NN BACKEND=emulator, or sm100emu PROGRAM' "$program"
+    on '9.0 NVIDIA H200' 1 'device 0 (NVIDIA H200) has compute capability 9.0; tensor memory needs compute capability 10.0 or 10.3, a B200 or B300. *make run-NN BACKEND=emulator, or sm100emu PROGRAM' "$program"
 done
 on '12.0 NVIDIA GeForce RTX 5090' 1 'device 0 (NVIDIA GeForce RTX 5090) has compute capability 12.0; *' "$1"
 on '10.3 NVIDIA B300' 0 '*PASS*' "$1"
