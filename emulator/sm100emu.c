@@ -10,7 +10,8 @@
  * what front ends want (launcher/frontends.def).
  *
  * The program runs as a child (launcher/parent.h says why). The exit status is the program's, but 3 in place of 0 where
- * something was found in the kernels of any of its processes; launcher/summary.h says by which. Own failures: 2 for
+ * something was found in the kernels of any of its processes; launcher/summary.h says by which. With
+ * --require-complete it is 4 in place of 0 or 3 where the checks did not see all (report/unseen.h). Own failures: 2 for
  * wrong use, 126 for a program that cannot run, 127 for one that is not there. With --explore the program runs many
  * times (explore/explore.h). --env prints the environment for a shell instead; then there is no summary, and no exit
  * code.
@@ -67,6 +68,9 @@ static const char help_text[] =
     "                  stop with an error, or nothing. strict warns also about what only the ISA forbids\n"
     "  --check-json=FILE\n"
     "                  also write the findings to FILE, as SARIF 2.1.0; %p in its name is the process's id\n"
+    "  --require-complete\n"
+    "                  end with 4 in place of 0 or 3 if the checks did not see all of a launch, because they keep no\n"
+    "                  more than they have room for; a line says what they did not see, in any case\n"
     "  --suppress=FILE do not report the findings that FILE names, each in a line:\n"
     "                  rule-id [file-glob[:line] [function-glob]]\n"
     "  --source-root=FOLDER\n"
@@ -379,8 +383,15 @@ static char **keep_environment(void) {
     return kept;
 }
 
+/* What this program itself was asked for. */
+struct request {
+    bool print;     /* --env */
+    bool complete;  /* --require-complete */
+    bool uses_cuda; /* the program's file says so */
+};
+
 /* Runs the program, says what its processes found, and ends as it does. */
-static _Noreturn void run_program(const char *path, char **argv, bool uses_cuda) {
+static _Noreturn void run_program(const char *path, char **argv, const struct request *q) {
     char name[PARENT_PATH];
     const int record = parent_record(name);
     pid_t program;
@@ -392,15 +403,17 @@ static _Noreturn void run_program(const char *path, char **argv, bool uses_cuda)
         stop(CANNOT_RUN, "%s: %s", argv[0], strerror(errno));
     const struct summary s = summary_of(record, program, stderr);
     const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (well && s.processes == 0 && !uses_cuda)
+    if (well && s.processes == 0 && !q->uses_cuda)
         fprintf(stderr, "sm100emu: note: no process of this run used CUDA\n");
+    if (well && s.unseen && q->complete)
+        exit(REPORT_EXIT_UNSEEN);
     if (well && s.findings != 0)
         exit(REPORT_EXIT_FOUND);
     parent_end(status);
 }
 
 /* Takes the options: the number of arguments before the program's name. */
-static int take_options(int argc, char **argv, struct explore *e, bool *print) {
+static int take_options(int argc, char **argv, struct explore *e, struct request *q) {
     const char **options = calloc((size_t)argc + 1, sizeof *options);
     int i = 1;
     if (options == NULL)
@@ -414,15 +427,21 @@ static int take_options(int argc, char **argv, struct explore *e, bool *print) {
         if (take_explore_option(argv[i], e))
             continue;
         if (strcmp(argv[i], "--env") == 0) {
-            *print = true;
+            q->print = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--require-complete") == 0) {
+            q->complete = true;
             continue;
         }
         take_option(argv[i]);
         *options++ = argv[i];
     }
     check_explore(e);
-    if (*print && (e->seeds != 0 || i < argc))
+    if (q->print && (e->seeds != 0 || i < argc))
         stop(WRONG_USE, "--env takes options and no program, and goes without --explore");
+    if (q->complete && (e->seeds != 0 || q->print))
+        stop(WRONG_USE, "--require-complete is about the exit code, and goes without --explore and --env");
     return i;
 }
 
@@ -430,24 +449,24 @@ int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     char **const before = keep_environment();
     struct explore explore = {.launcher = argv[0]};
-    bool print = false, uses_cuda = true;
-    const int i = take_options(argc, argv, &explore, &print);
-    if (i >= argc && !print)
+    struct request request = {.uses_cuda = true};
+    const int i = take_options(argc, argv, &explore, &request);
+    if (i >= argc && !request.print)
         stop(WRONG_USE, "no program given; --help says how");
-    if (!print) {
+    if (!request.print) {
         look_up(argv[i], path, sizeof path);
-        uses_cuda = check_program(argv[i], path);
+        request.uses_cuda = check_program(argv[i], path);
     }
     find_library(folder, sizeof folder);
     check_suppressions(folder);
     prepend_library_path(folder);
     append_preload(folder);
     frontends_set(folder, set_environment);
-    if (print)
+    if (request.print)
         return print_environment(before);
     explore.path = path;
     explore.argv = &argv[i];
     if (explore.seeds != 0)
         return explore_run(&explore);
-    run_program(path, &argv[i], uses_cuda);
+    run_program(path, &argv[i], &request);
 }

@@ -201,7 +201,7 @@ static void host(const struct listener *self, const struct event_host *e) {
     if (e->kind == HOST_LAUNCH) {
         struct checked_launch *launch = xcalloc(1, sizeof *launch);
         race_begin_launch(&launch->known, e);
-        launch->cells = cells_new();
+        launch->cells = cells_new(e->gpu);
         *event_launch_watch(self, e->gpu) = launch;
     } else if (e->kind == HOST_LAUNCH_END && *event_launch_watch(self, e->gpu)) {
         struct checked_launch *launch = *event_launch_watch(self, e->gpu);

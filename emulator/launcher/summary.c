@@ -26,6 +26,7 @@ struct lines {
     uint32_t num, cap;
     const char **users;
     uint32_t num_users, cap_users;
+    bool unseen;
 };
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -57,8 +58,10 @@ static void take_line(struct lines *l, char *line) {
         if (at)
             *at++ = 0;
     }
-    if (n < 3 || (strcmp(field[0], RECORD_USE) != 0 && (strcmp(field[0], RECORD_FOUND) != 0 || n < RECORD_FIELDS)))
+    const bool unseen = strcmp(field[0], RECORD_UNSEEN) == 0, use = strcmp(field[0], RECORD_USE) == 0;
+    if (n < 3 || (!unseen && !use && (strcmp(field[0], RECORD_FOUND) != 0 || n < RECORD_FIELDS)))
         return;
+    l->unseen |= unseen;
     take_user(l, field[1]);
     if (n < RECORD_FIELDS)
         return;
@@ -151,7 +154,7 @@ struct summary summary_of(int record, pid_t program, FILE *out) {
         take_line(&l, line);
     if (l.num)
         qsort(l.found, l.num, sizeof *l.found, compare);
-    struct summary s = {.processes = count_processes(&l)};
+    struct summary s = {.processes = count_processes(&l), .unseen = l.unseen};
     for (uint32_t i = 0; i < l.num; i++)
         s.findings += i == 0 || by_bug(&l.found[i - 1], &l.found[i]) != 0;
     if (out && is_of_many(&l, program))

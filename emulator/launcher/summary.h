@@ -6,6 +6,7 @@
 #ifndef LAUNCHER_SUMMARY_H
 #define LAUNCHER_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -13,6 +14,7 @@
 struct summary {
     uint32_t processes; /* that had a device */
     uint32_t findings;
+    bool unseen; /* the checks of a process did not see all (report/unseen.h) */
 };
 
 /* Reads the record and, where `out` is not NULL, writes the summary of a run whose program was `program`. */

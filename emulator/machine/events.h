@@ -375,10 +375,8 @@ static inline void **event_op_watch(const struct listener *self, const struct as
     return (void **)(uintptr_t)&op->watch[self->slot];
 }
 
-/* What a listener no longer sees of the running launch, because it has kept as much as it may. */
-enum event_unseen { UNSEEN_GLOBAL_RACES, EVENT_UNSEEN };
-/* By the listener, in any thread of the launch. */
-static inline void event_tell_unseen(struct gpu *gpu, enum event_unseen what) {
+/* By a listener, in any thread of the launch: what it no longer sees of it. */
+static inline void event_tell_unseen(struct gpu *gpu, enum unseen what) {
     atomic_fetch_or_explicit(&gpu->unseen, 1u << what, memory_order_relaxed);
 }
 

@@ -224,7 +224,7 @@ void gpu_begin_launch(struct gpu *gpu) {
 void gpu_end_launch(struct gpu *gpu) {
     if (gpu->config.progress && atomic_load(&gpu->progress_at) > gpu->began + PROGRESS_EVERY)
         fputs("\033[K", stderr);
-    findings_end_launch(gpu->findings, &gpu->sink);
+    findings_end_launch(gpu->findings, &gpu->sink, atomic_load(&gpu->unseen));
 }
 
 bool island_late(struct island *isl) {

@@ -212,7 +212,7 @@ struct gpu {
     uint64_t starts;         /* what the watchdog counts beside them */
     uint64_t steps;          /* instructions and operations, of the island that took the most */
     int fault;               /* 0, or the cuda_error of its first fault: everything stops */
-    _Atomic uint32_t unseen; /* bits of enum event_unseen */
+    _Atomic uint32_t unseen; /* bits of enum unseen (report/unseen.h) */
 
     /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
      * launch/, or NULL. */

@@ -121,8 +121,9 @@ void findings_tell_more(struct findings *f, const struct diag_sink *sink, bool a
     }
 }
 
-void findings_end_launch(struct findings *f, const struct diag_sink *sink) {
+void findings_end_launch(struct findings *f, const struct diag_sink *sink, uint32_t unseen) {
     char text[160];
+    f->unseen |= unseen;
     findings_tell_more(f, sink, false, "");
     if (f->launch_ended)
         f->launch_ended(f->ctx);

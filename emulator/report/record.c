@@ -74,11 +74,15 @@ static void append(const char *path, const char *const *fields, unsigned num) {
     close(fd);
 }
 
-void record_use(const char *path) {
+static void append_process(const char *path, const char *kind) {
     char pid[24], command[COMMAND_SHOWN];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    append(path, (const char *const[]){RECORD_USE, pid, record_command(command, sizeof command)}, 3);
+    append(path, (const char *const[]){kind, pid, record_command(command, sizeof command)}, 3);
 }
+
+void record_use(const char *path) { append_process(path, RECORD_USE); }
+
+void record_unseen(const char *path) { append_process(path, RECORD_UNSEEN); }
 
 void record_found(const char *path, const char *class, const char *id, const char *place) {
     char pid[24], command[COMMAND_SHOWN], test[TEST_SHOWN];

@@ -26,6 +26,7 @@
 
 #define RECORD_USE "use"
 #define RECORD_FOUND "found"
+#define RECORD_UNSEEN "unseen"
 #define RECORD_FIELDS 7u
 #define RECORD_LINE 2048u /* bytes of a line at most; what is longer is cut */
 
@@ -35,6 +36,7 @@ const char *record_command(char *buf, size_t size);
 const char *record_test(char *buf, size_t size);
 /* Appends a line; `path` NULL: nothing. */
 void record_use(const char *path);
+void record_unseen(const char *path);
 void record_found(const char *path, const char *class, const char *id, const char *place);
 
 #endif

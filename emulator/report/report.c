@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/heap.h"
+#include "base/strbuf.h"
 #include "report/diag.h"
 #include "report/record.h"
 #include "report/sarif.h"
@@ -56,7 +57,15 @@ static void note(const struct report *r) {
     }
 }
 
-static void on_launch_end(void *ctx) { note(ctx); }
+static void on_launch_end(void *ctx) {
+    struct report *r = ctx;
+    note(r);
+    if (r->findings->unseen == r->unseen)
+        return;
+    r->unseen = r->findings->unseen;
+    record_unseen(r->record);
+    rewrite_json(r, *r->call);
+}
 
 /* The list has grown: whatever becomes of the process, the file and the record have it. */
 static void on_change(void *ctx) {
@@ -175,12 +184,24 @@ static bool was_used(const struct findings *f, const struct suppression *s) {
     return x != NULL;
 }
 
+static void end_unseen(const struct report *r) {
+    char list[640] = "";
+    struct strbuf t = strbuf_in(list, sizeof list);
+    for (unsigned i = 0; i < UNSEEN_KINDS; i++)
+        if (r->findings->unseen >> i & 1)
+            strbuf_put(&t, "%s%s", t.len ? "; " : "", unseen_text(i));
+    if (t.len)
+        diag_api("note", "the checks did not see all of a launch (%s): run a smaller problem, too", list);
+}
+
 void report_end(struct report *r, int status) {
     const struct diag_sink sink = diag_stderr();
     end_strict(r, status);
     if (r->findings == NULL || r->findings->launches == 0)
         return;
     findings_tell_more(r->findings, &sink, true, " in later launches");
+    if (!r->ended)
+        end_unseen(r);
     for (const struct suppression *s = r->ended ? NULL : r->suppressions.first; s != NULL; s = s->next)
         if (!was_used(r->findings, s))
             diag_api("--suppress", "%s:%u: %s: no such finding, or an error, which cannot be suppressed",

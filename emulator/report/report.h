@@ -17,6 +17,8 @@
 
 /* The launcher's exit code where the program's is 0 and something was found. */
 #define REPORT_EXIT_FOUND 3
+/* In place of 0 or 3, with --require-complete: the checks did not see all. */
+#define REPORT_EXIT_UNSEEN 4
 
 struct report {
     struct findings *findings; /* of every device that the process has, one after the other; NULL before the first */
@@ -26,6 +28,7 @@ struct report {
     bool json_lost;          /* that it cannot be written was said */
     uint64_t written;        /* findings->met, as the file has it */
     char *record;            /* the path of the run's record, NULL: none; owned */
+    uint32_t unseen;         /* findings->unseen, as the file and the record have it */
     bool ended;              /* what is told once at the end was */
 };
 

@@ -206,6 +206,21 @@ static void put_result(FILE *f, const struct findings *all, const struct finding
     fputc('}', f);
 }
 
+/* 3.20: a run that went to its end, and what was not seen of it. */
+static void put_invocation(FILE *f, uint32_t unseen) {
+    const char *between = "";
+    fputs("  \"invocations\": [{\"executionSuccessful\": true, \"toolExecutionNotifications\": [", f);
+    for (unsigned i = 0; i < UNSEEN_KINDS; i++) {
+        if (!(unseen >> i & 1))
+            continue;
+        fprintf(f, "%s{\"level\": \"warning\", \"message\": {\"text\": ", between);
+        json_string(f, unseen_text(i));
+        fputs("}}", f);
+        between = ", ";
+    }
+    fputs("]}],\n", f);
+}
+
 static void put_log(FILE *f, const struct findings *all) {
     const struct rules rules = gather(all);
     const char *between = "";
@@ -228,7 +243,9 @@ static void put_log(FILE *f, const struct findings *all) {
         between = ",";
     }
     xfree(rules.first);
-    fprintf(f, "],\n  \"properties\": {\"launches\": %" PRIu64 ", \"occurrencesWithoutResult\": %" PRIu64 "}}]}\n",
+    fputs("],\n", f);
+    put_invocation(f, all->unseen);
+    fprintf(f, "  \"properties\": {\"launches\": %" PRIu64 ", \"occurrencesWithoutResult\": %" PRIu64 "}}]}\n",
             all->launches, all->lost);
 }
 

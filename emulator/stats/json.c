@@ -122,15 +122,12 @@ static void put_barriers(const struct stats *s, FILE *f) {
 }
 
 static void put_unseen(uint32_t unseen, FILE *f) {
-    static const char *const texts[EVENT_UNSEEN] = {
-        [UNSEEN_GLOBAL_RACES] = "races in global memory: it releases more different words than the checker keeps",
-    };
     const char *comma = "";
     fputs("\"unseen\":[", f);
-    for (unsigned i = 0; i < EVENT_UNSEEN; i++)
+    for (unsigned i = 0; i < UNSEEN_KINDS; i++)
         if (unseen >> i & 1) {
             fputs(comma, f);
-            json_string(f, texts[i]);
+            json_string(f, unseen_text(i));
             comma = ",";
         }
     fputs("],\n", f);

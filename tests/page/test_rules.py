@@ -24,7 +24,7 @@ class Rules(unittest.TestCase):
     def test_sources(self):
         """A log's files are quoted if they are called sources, in UTF-8: its PTX may name any."""
         with tempfile.TemporaryDirectory() as folder:
-            names = {"k.cu": b"one", "secret": b"two", "latin.cu": b"caf\xe9"}
+            names = {"k.cu": b"one", "secret": b"two", "latin.cu": b"\xe9t\xe9"}
             for name, text in names.items():
                 with open(os.path.join(folder, name), "wb") as f:
                     f.write(text)

@@ -43,7 +43,10 @@ log = json.load(open(sys.argv[1], encoding="utf-8"))
 only("log", log, "version runs $schema")
 assert log["version"] == "2.1.0" and len(log["runs"]) == 1
 r = log["runs"][0]
-only("run", r, "tool results properties")
+only("run", r, "tool invocations results properties")
+for i in r["invocations"]:
+    only("invocation", i, "executionSuccessful toolExecutionNotifications")
+    assert i["executionSuccessful"] and all(n["level"] == "warning" for n in i["toolExecutionNotifications"])
 only("tool", r["tool"], "driver")
 only("driver", r["tool"]["driver"], "name version rules")
 rules, x = r["tool"]["driver"]["rules"], r["results"]

@@ -102,8 +102,29 @@ words 4 >"$scratch/words.ptx"
 run 3 'few releases' "$emulator" --stats-json="$scratch/stats.json" "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
 json 'x["unseen"] == []'
 words 400000 >"$scratch/words.ptx"
-run 0 'many releases' "$emulator" --stats-json="$scratch/stats.json" "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
+run 0 'many releases' "$emulator" --stats-json="$scratch/stats.json" --check-json="$scratch/found.json" "$launch" \
+    "$scratch/words.ptx" k block=1 grid=2 buf:4000000
 json 'len(x["unseen"]) == 1 and "races in global memory" in x["unseen"][0]'
+says '^sm100emu: note: the checks did not see all of a launch [(]races in global memory: it releases more .*[)]: run a smaller'
+[ "$(grep -c 'did not see all' "$scratch/err")" = 1 ] || failed 'more than one line'
+grep -q '"executionSuccessful": true, "toolExecutionNotifications": \[{"level": "warning", .*races in global memory' \
+    "$scratch/found.json" || failed 'no notification'
+run 4 'all must be seen' "$emulator" --require-complete "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
+run 4 'of a child, too' "$emulator" --require-complete sh -c '"$@"; exit 0' - "$launch" "$scratch/words.ptx" k block=1 grid=2 \
+    buf:4000000
+words 4 >"$scratch/words.ptx"
+run 3 'all was seen' "$emulator" --require-complete "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
+silent 'did not see all'
+run 2 'no exit code to change' "$emulator" --require-complete --env
+
+# ---- a launch with more release fences than are kept of tensor maps
+{
+    printf '.version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %%p;\n.reg .b32 %%r;\n'
+    printf 'mov.u32 %%r, 0;\nNEXT: fence.proxy.tensormap::generic.release.gpu;\nadd.u32 %%r, %%r, 1;\n'
+    printf 'setp.lt.u32 %%p, %%r, 65537;\n@%%p bra NEXT;\nret;\n}\n'
+} >"$scratch/fences.ptx"
+run 4 'many fences' "$emulator" --require-complete --stats-json="$scratch/stats.json" "$launch" "$scratch/fences.ptx" k block=1
+json 'len(x["unseen"]) == 1 and "tensor maps" in x["unseen"][0]'
 
 # ---- steps: M x N x K, and what that asks for
 # step NAME ARGS...

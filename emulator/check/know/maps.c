@@ -17,6 +17,8 @@ static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
         g->releases = xgrow(g->releases, g->num_releases, &g->cap_releases, sizeof *g->releases);
         g->releases[g->num_releases++] = (struct map_release){
             .clock = r->island->clock, .cluster = r->number, .warp = warp, .lanes = lanes, .time = r->time};
+    } else {
+        event_tell_unseen(r->cluster->cta[0].gpu, UNSEEN_TENSOR_MAPS);
     }
     pthread_mutex_unlock(&g->lock);
 }

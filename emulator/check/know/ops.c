@@ -116,8 +116,10 @@ void notes_end_warp(struct race *r, struct warp_ops *w) {
 static struct op_record *new_record(struct race *r) {
     struct grid_watch *g = r->grid;
     if (!r->chunk || r->chunk->num == RECORDS_AT_ONCE) {
-        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= MAX_RECORDS)
+        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= MAX_RECORDS) {
+            event_tell_unseen(r->cluster->cta[0].gpu, UNSEEN_OPERATIONS);
             return NULL;
+        }
         r->chunk = xcalloc(1, sizeof *r->chunk);
         pthread_mutex_lock(&g->lock);
         r->chunk->next = g->chunks;

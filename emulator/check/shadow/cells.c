@@ -49,17 +49,22 @@ struct shard {
 struct cells {
     struct shard shard[SHARDS];
     _Atomic uint64_t bytes; /* that marks and lists take */
+    struct gpu *gpu;        /* to be told when there is no more room */
 };
 
-struct cells *cells_new(void) {
+struct cells *cells_new(struct gpu *gpu) {
     struct cells *c = xcalloc(1, sizeof *c);
+    c->gpu = gpu;
     for (uint32_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&c->shard[i].lock, NULL);
     return c;
 }
 
 static bool room(struct cells *c, uint64_t bytes) {
-    return atomic_fetch_add_explicit(&c->bytes, bytes, memory_order_relaxed) + bytes <= MAX_BYTES;
+    const bool fits = atomic_fetch_add_explicit(&c->bytes, bytes, memory_order_relaxed) + bytes <= MAX_BYTES;
+    if (!fits)
+        event_tell_unseen(c->gpu, UNSEEN_GLOBAL_MEMORY);
+    return fits;
 }
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 struct shadow; /* of a cluster's memories, from its start to its end */
 struct cells;  /* of global memory, from the start of a launch to its end */
 
-struct cells *cells_new(void);
+struct cells *cells_new(struct gpu *gpu);
 void cells_free(struct cells *c);
 
 /* `global`: of the launch; NULL: global memory is not checked. */

@@ -15,6 +15,7 @@ from sm100repo.course import sandbox
 
 SECONDS = 600  # by the clock: it hangs; a kernel that does not end is stopped long before, by what it executes
 CPU_SECONDS = 120
+UNSEEN = 4  # the launcher's exit code in place of 0 or 3 where the checks did not see all
 WATCHED = ("error", "warning")  # levels of the findings that count; what is `strict` is a note, and counts where asked
 ALL = ("all of class strict", )
 OPERATIONS = ("tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.alloc")  # as the step's own kernel does them
@@ -115,16 +116,19 @@ def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0, strict=
     os.mkdir(name)
     sarif, stats = os.path.join(name, "found.sarif"), os.path.join(name, "stats.json")
     command = [emulator, f"--schedule={trial.schedule}", f"--check={'strict' if strict else 'warn'}",
-               f"--check-json={sarif}", f"--stats-json={stats}", "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
+               f"--check-json={sarif}", f"--stats-json={stats}", "--require-complete", "--threads=1", "--memory=2G",
+               f"--timeout={SECONDS}"]
     command += [f"--watchdog={watchdog}"] if watchdog else []
     run = sandbox.run([*command, program, *trial.arguments], name, seconds=SECONDS + 10, cpu_seconds=CPU_SECONDS)
     (found, lost), launches = findings(sarif, folder, strict), of_file(stats, "launches") or []
     whole = found is not None and launches and all(launch["fault"] == 0 for launch in launches)
-    result = Result(right=run.code in (0, 3) and bool(whole), ended=run.code is not None,
+    result = Result(right=run.code in (0, 3, UNSEEN) and bool(whole), ended=run.code is not None,
                     findings=found or [], lost=lost, launches=launches)
     for each in result.findings:
         each.schedule = trial.schedule
     result.unseen = "; ".join({what for launch in launches for what in launch.get("unseen", [])})
+    if run.code == UNSEEN and not result.unseen:
+        result.unseen = "more than it has room for"
     if not result.right:
         result.why, result.said = why_not(run, result.findings, launches), last_words(run)
     return result
