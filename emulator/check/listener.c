@@ -179,7 +179,6 @@ static void life(const struct listener *self, const struct event_life *e) {
         verdict_mbar_exit(&c->known, e);
         break;
     case LIFE_MBAR_INIT:
-        mbars_end(&c->known, e); /* where one thread initialises it twice */
         mbars_begin(&c->known, e);
         break;
     case LIFE_MBAR_INVAL:

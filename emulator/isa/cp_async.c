@@ -154,6 +154,24 @@ static void tell_copy(const struct copy_op *c, uint32_t lanes, uint32_t size, en
                                                        .size = size});
 }
 
+/* Lanes that bring to one place what a lane before them brings there: whichever comes last, the same is there. */
+static uint32_t repeats(const struct copy_op *c) {
+    uint32_t found = 0, highest = 0;
+    WARP_FOR_LANES(l, c->lanes) {
+        const struct copy_lane *k = &c->lane[l];
+        if (k->off > highest || !(c->lanes & ((1u << l) - 1))) {
+            highest = k->off;
+            continue;
+        }
+        WARP_FOR_LANES(i, c->lanes & ((1u << l) - 1)) {
+            const struct copy_lane *before = &c->lane[i];
+            if (before->off == k->off && before->bytes == k->bytes && (before->addr == k->addr || !k->bytes))
+                found |= 1u << l;
+        }
+    }
+    return found;
+}
+
 static void tell_copies(const struct copy_op *c) {
     const bool reads = events_wanted(c->op.cta->gpu, WANT_GLOBAL);
     uint64_t to[MACH_WARP], from[MACH_WARP];
@@ -168,7 +186,7 @@ static void tell_copies(const struct copy_op *c) {
     }
     if (reads && whole)
         tell_copy(c, whole, c->size, SPACE_GLOBAL, from);
-    tell_copy(c, c->lanes, c->size, SPACE_SHARED, to);
+    tell_copy(c, c->lanes & ~repeats(c), c->size, SPACE_SHARED, to);
 }
 
 static bool run_copy(struct async_op *op) {

@@ -100,10 +100,10 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
 }
 
 /* Who it is, in full where somebody wants to know. */
-static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t l) {
+static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t lanes) {
     if (events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE))
-        return isa_by(w, in, 1u << l);
-    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index, .lanes = 1u << l};
+        return isa_by(w, in, lanes);
+    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index, .lanes = lanes};
 }
 
 /* --- init ----------------------------------------------------------------------------------------------------------- */
@@ -115,6 +115,15 @@ DIAG(init_again) = {
             "Leave out the first, or put mbarrier.inval between them",
     .reason = "one thread's two writes to one place come in its order; an H200 takes the second count, and CUTLASS's "
               "example 112 initialises so.",
+};
+
+DIAG(init_together) = {
+    DIAG_HEAD(STRICT, "mbarrier-init-together", "9.7.13.15.3, 9.7.13.15.9"),
+    .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
+    .hint = "let one thread initialise it: by its %tid, or by elect.sync in one warp alone",
+    .reason = "each leaves the same object, whichever comes last, and all come before its first use, or it is "
+              "mbarrier-race. For a warp ptxas makes one operation of it, an H200 shows no difference, and CuTe DSL up "
+              "to 4.5.3 initialises so.",
 };
 
 /* Who initialised the object that is there. */
@@ -130,25 +139,79 @@ static struct mach_origin first_init(const struct cta *cta, uint32_t off) {
     return first;
 }
 
-/* An object is there already. The thread that has initialised it may do so again before anything else is done to it:
- * then nobody can have seen the first one. False after a fault. */
-static bool init_live(struct warp *w, const struct insn *in, uint32_t l, const struct event_by *by, struct cta *cta,
-                      uint32_t off, uint32_t count) {
+/* These lanes are not the only ones, nor the first. False after a fault. */
+static bool tell_together(struct warp *w, const struct insn *in, uint32_t lanes, const struct cta *cta, uint32_t off) {
+    const struct mach_origin origin = warp_origin(w, in, lanes), first = first_init(cta, off);
+    return mach_warn_pair(w->island, &origin, &first, "the first of them", &init_together,
+                          "several threads initialise the mbarrier at shared offset 0x%x by one instruction, with one "
+                          "count",
+                          off);
+}
+
+/* An object is there already. False after a fault. */
+static bool init_live(struct warp *w, const struct insn *in, const struct event_by *by, struct cta *cta, uint32_t off,
+                      uint32_t count) {
     static const char what[] = "the mbarrier.init before it";
-    const struct mach_origin origin = warp_origin(w, in, 1u << l), first = first_init(cta, off);
+    const struct mach_origin origin = warp_origin(w, in, by->lanes), first = first_init(cta, off);
     const struct diag_party party = {what, first.site, &first.thread};
-    if (mbar_is_unused(by, cta, off))
+    switch (mbar_again(by, cta, off, count)) {
+    case MBAR_AGAIN_OWN:
         return mach_warn_pair(w->island, &origin, &first, what, &init_again,
                               "the thread has initialised the mbarrier at shared offset 0x%x before, and nobody has "
                               "used it",
                               off) &&
                mbar_init_again(by, cta, off, count) == MBAR_OK;
+    case MBAR_AGAIN_SAME:
+        return tell_together(w, in, by->lanes, cta, off) && mbar_init_again(by, cta, off, count) == MBAR_OK;
+    case MBAR_AGAIN_NOT:
+        break;
+    }
     struct diag d = *mbar_error_diag(MBAR_LIVE);
     d.other = &party;
     return mach_fails(w->island, &origin, &d, "the mbarrier at shared offset 0x%x was initialised before", off);
 }
 
-/* --- init, inval, expect_tx, complete_tx -------------------------------------------------------------------------- */
+/* Lanes of `lanes` that initialise the object of the lowest of them, with its count; 0 after a fault. */
+static uint32_t init_lanes(struct warp *w, const struct insn *in, uint32_t lanes, struct cta **cta, uint32_t *off,
+                           uint32_t *count) {
+    const struct mbar_form *f = in->data;
+    const uint32_t first = warp_lowest(lanes);
+    uint32_t same = 0;
+    *count = warp_u32(w, f->value, first);
+    if (!locate(w, in, f, first, cta, off))
+        return 0;
+    WARP_FOR_LANES(l, lanes) {
+        struct cta *owner;
+        uint32_t at;
+        if (!locate(w, in, f, l, &owner, &at))
+            return 0;
+        if (owner == *cta && at == *off && warp_u32(w, f->value, l) == *count)
+            same |= 1u << l;
+    }
+    return same;
+}
+
+static enum warp_status do_init(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mbar_form *f = in->data;
+    if (!warp_known(w, in, mask, f->value, "the count"))
+        return WARP_FAULT;
+    for (uint32_t left = mask, same; left; left &= ~same) {
+        struct cta *cta;
+        uint32_t off, count;
+        same = init_lanes(w, in, left, &cta, &off, &count);
+        if (!same)
+            return WARP_FAULT;
+        const struct event_by by = actor(w, in, same);
+        const enum mbar_error e = mbar_init(&by, cta, off, count);
+        if (e == MBAR_LIVE ? !init_live(w, in, &by, cta, off, count) : e != MBAR_OK)
+            return e == MBAR_LIVE ? WARP_FAULT : mbar_fault(w, in, warp_lowest(same), cta, off, e, count, 1);
+        if (e == MBAR_OK && same & (same - 1) && !tell_together(w, in, same & (same - 1), cta, off))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+/* --- inval, expect_tx, complete_tx -------------------------------------------------------------------------------- */
 
 static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -159,18 +222,16 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
         uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 0;
         if (!locate(w, in, f, l, &cta, &off))
             return WARP_FAULT;
-        const struct event_by by = actor(w, in, l);
+        const struct event_by by = actor(w, in, 1u << l);
         enum mbar_error e = MBAR_OK;
-        if (in->src->op == PTX_OP_mbarrier_init)
-            e = mbar_init(&by, cta, off, value);
-        else if (in->src->op == PTX_OP_mbarrier_inval)
+        if (in->src->op == PTX_OP_mbarrier_inval)
             e = mbar_inval(&by, cta, off);
         else if (in->src->op == PTX_OP_mbarrier_expect_tx)
             e = mbar_expect_tx(&by, cta, off, value);
         else
             e = mbar_complete_tx(&by, cta, off, value);
-        if (e == MBAR_LIVE ? !init_live(w, in, l, &by, cta, off, value) : e != MBAR_OK)
-            return e == MBAR_LIVE ? WARP_FAULT : mbar_fault(w, in, l, cta, off, e, value, 1);
+        if (e != MBAR_OK)
+            return mbar_fault(w, in, l, cta, off, e, value, 1);
     }
     return WARP_NEXT;
 }
@@ -193,7 +254,7 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
         struct mbar_view v;
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
             return warp_fault(w, in, 1u << l, &completed, "lane %u brings the last %u arrivals of the phase", l, value);
-        const struct event_by by = actor(w, in, l);
+        const struct event_by by = actor(w, in, 1u << l);
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(&by, cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(&by, cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)
@@ -455,7 +516,7 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->cluster |= tx && f->generic;
     f->addr = &in->o[0];
     f->value = value ? &in->o[1] : NULL;
-    in->fn = do_simple;
+    in->fn = in->src->op == PTX_OP_mbarrier_init ? do_init : do_simple;
     return true;
 }
 

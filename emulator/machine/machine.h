@@ -116,7 +116,8 @@ struct mach_mbar {
     uint64_t bits;
     uint64_t phases; /* completed since mbarrier.init: the object itself keeps one bit of it */
     const struct diag_site *init;
-    uint32_t init_warp, init_lane;    /* who executed it */
+    uint32_t init_warp, init_lane;    /* who executed it, the first of them */
+    bool together;                    /* several threads */
     bool used;                        /* by any other operation since */
     struct mach_mbar_phase now, last; /* of the incomplete phase, and of the one before */
     uint32_t passed[MACH_MAX_WARPS];  /* low bits of `phases` + 1 when each warp last passed a wait; 0: it never did */

@@ -97,12 +97,20 @@ static void mbar_store(const struct event_by *by, struct cta *cta, uint32_t off,
         mach_wake(cta);
 }
 
-bool mbar_is_unused(const struct event_by *by, const struct cta *cta, uint32_t off) {
+static bool is_own(const struct event_by *by, const struct mach_mbar *object) {
+    return !object->together && by->warp == object->init_warp && by->lanes == 1u << object->init_lane;
+}
+
+enum mbar_again mbar_again(const struct event_by *by, const struct cta *cta, uint32_t off, uint32_t count) {
     struct mbar b;
-    if (mbar_load(cta, off, &b) != MBAR_OK)
-        return false;
+    if (by->cta != cta || mbar_load(cta, off, &b) != MBAR_OK)
+        return MBAR_AGAIN_NOT;
     const struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
-    return !object->used && by->cta == cta && by->warp == object->init_warp && by->lanes == 1u << object->init_lane;
+    if (object->used)
+        return MBAR_AGAIN_NOT;
+    if (is_own(by, object))
+        return MBAR_AGAIN_OWN;
+    return by->site == object->init && count == b.expected ? MBAR_AGAIN_SAME : MBAR_AGAIN_NOT;
 }
 
 static enum mbar_error begin(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool again) {
@@ -113,6 +121,7 @@ static enum mbar_error begin(const struct event_by *by, struct cta *cta, uint32_
     const uint32_t i = mbar_find(cta, off);
     if (i != cta->num_mbars && !again)
         return MBAR_LIVE;
+    const bool others = i != cta->num_mbars && !is_own(by, &cta->mbars[i]);
     if (i == cta->num_mbars) {
         cta->mbars = xgrow(cta->mbars, cta->num_mbars, &cta->cap_mbars, sizeof *cta->mbars);
         cta->mbar_at[place_of(off)] = (uint8_t)cta->num_mbars++;
@@ -124,7 +133,8 @@ static enum mbar_error begin(const struct event_by *by, struct cta *cta, uint32_
                                        .bits = bits,
                                        .init = by->site,
                                        .init_warp = by->warp,
-                                       .init_lane = by->lanes ? (uint32_t)__builtin_ctz(by->lanes) : 0};
+                                       .init_lane = by->lanes ? (uint32_t)__builtin_ctz(by->lanes) : 0,
+                                       .together = others || (by->lanes & (by->lanes - 1))};
     cta->island->progress++;
     tell_life(cta->gpu,
               &(struct event_life){.by = *by, .kind = LIFE_MBAR_INIT, .owner = cta, .off = off, .count = count});
@@ -288,12 +298,13 @@ DIAG_ARRAY(errors, MBAR_ERRORS) = {
                                 "counts and phase are lost in every order."),
     [MBAR_BAD_COUNT] = MBAR_ERROR("mbarrier-count", "arrival counts lie in 1 .. 2^20-1", "PTX ISA 9.7.13.15.2",
                                   "look at the count operand", "the count does not fit the object's field."),
-    [MBAR_LIVE] = MBAR_ERROR("mbarrier-init-live",
-                             "a valid mbarrier object must be invalidated before its memory is initialised again",
-                             "PTX ISA 9.7.13.15.9",
-                             "let one thread initialise each barrier, once; mbarrier.inval ends its life. Twice by the "
-                             "same thread before anything else is mbarrier-init-again, and strict",
-                             "the text leaves it undefined, and the phases of those who use the object are lost."),
+    [MBAR_LIVE] = MBAR_ERROR(
+        "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
+        "PTX ISA 9.7.13.15.9",
+        "let one thread initialise each barrier, once; mbarrier.inval ends its life. Before anything "
+        "else is done to it, twice by the same thread is mbarrier-init-again, and by many threads at "
+        "one instruction with one count mbarrier-init-together: these are strict",
+        "the text leaves it undefined, and the phases of those who use the object are lost."),
     [MBAR_TOO_MANY_ARRIVALS] =
         MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
                    "PTX ISA 9.7.13.15.2",

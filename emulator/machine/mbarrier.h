@@ -37,10 +37,16 @@ struct mbar_view {
     uint32_t phase;    /* parity of the current, incomplete phase: 0 or 1 */
 };
 
+/* By one thread, or by lanes of a warp together. */
 enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
-/* Has `by`, one thread, initialised the object that is there, and nobody done anything to it since? Then init_again puts
- * a new one in its place. */
-bool mbar_is_unused(const struct event_by *by, const struct cta *cta, uint32_t off);
+/* What is one more init of the object that is there? Anything but NOT, nobody has done anything to it since: then
+ * init_again puts a new one in its place. */
+enum mbar_again {
+    MBAR_AGAIN_NOT,
+    MBAR_AGAIN_OWN,  /* by the one thread that has initialised it */
+    MBAR_AGAIN_SAME, /* by the same instruction with the same count: in every order it is the same object */
+};
+enum mbar_again mbar_again(const struct event_by *by, const struct cta *cta, uint32_t off, uint32_t count);
 enum mbar_error mbar_init_again(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
 enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t off);
 enum mbar_error mbar_arrive(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool drop,

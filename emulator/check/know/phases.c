@@ -21,19 +21,27 @@ struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
 void mbars_begin(struct race *r, const struct event_life *e) {
-    struct mbars *b = &race_cta(r, e->owner)->mbars;
-    b->list = xgrow(b->list, b->num, &b->cap, sizeof *b->list);
-    b->list[b->num++] = (struct mbar_watch){.off = e->off,
-                                            .token = vclock_new_token(&r->clocks),
-                                            .init_warp = race_warp(r, e->by.cta, e->by.warp),
-                                            .init_lane = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0,
-                                            .init_time = r->time,
-                                            .init = event_origin(&e->by)};
+    struct mbar_watch *m = mbars_find(r, e->owner, e->off);
+    if (!m) {
+        struct mbars *b = &race_cta(r, e->owner)->mbars;
+        b->list = xgrow(b->list, b->num, &b->cap, sizeof *b->list);
+        m = &b->list[b->num++];
+        *m = (struct mbar_watch){.off = e->off, .token = vclock_new_token(&r->clocks)};
+    }
+    const struct mbar_init init = {race_warp(r, e->by.cta, e->by.warp), e->by.lanes, r->time, event_origin(&e->by)};
+    uint32_t i = 0;
+    while (i < m->num_init && (m->init[i].warp != init.warp || m->init[i].lanes != init.lanes))
+        i++;
+    if (i == m->num_init)
+        m->init = xgrow(m->init, m->num_init++, &m->cap_init, sizeof *m->init);
+    m->init[i] = init; /* whoever knows of this one knows of those before it by the same threads */
+    m->published = MBAR_FRESH;
 }
 
 static void forget(struct race *r, struct mbar_watch *m) {
     know_forget(r, &m->m);
     vclock_set(&r->clocks, &m->before, NULL);
+    xfree(m->init);
     xfree(m->uses);
     xfree(m->seen);
 }

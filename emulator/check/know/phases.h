@@ -10,11 +10,17 @@ struct mbar_use {
     const struct diag_site *site;
 };
 
+/* Threads of a warp that initialise an mbarrier. */
+struct mbar_init {
+    uint32_t warp, lanes, time;
+    struct mach_origin origin;
+};
+
 /* An mbarrier, from its mbarrier.init until mbarrier.inval or the end of its CTA. */
 struct mbar_watch {
-    uint32_t off, token;                      /* its shared offset; the token counts its phases */
-    uint32_t init_warp, init_lane, init_time; /* mbarrier.init */
-    struct mach_origin init;
+    uint32_t off, token;    /* its shared offset; the token counts its phases */
+    struct mbar_init *init; /* at least one; several where mbarrier.init came again before any use */
+    uint32_t num_init, cap_init;
     enum mbar_seen { MBAR_FRESH, MBAR_RELEASED, MBAR_PUBLISHED } published; /* to the other CTAs */
     struct mbar_use *uses; /* the latest of each warp of the cluster, or NULL */
     struct mbar_use *seen; /* each warp's first poll that saw phase `saw` complete, or NULL */
@@ -46,7 +52,7 @@ struct mbars {
 
 /* The mbarrier at that offset, or NULL. */
 struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t off);
-/* LIFE_MBAR_INIT; LIFE_MBAR_INVAL; the end of the cluster. */
+/* LIFE_MBAR_INIT, also of an object that is there and not yet used; LIFE_MBAR_INVAL; the end of the cluster. */
 void mbars_begin(struct race *r, const struct event_life *e);
 void mbars_end(struct race *r, const struct event_life *e);
 void mbars_forget(struct race *r, struct mbars *b);

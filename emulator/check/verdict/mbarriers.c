@@ -54,21 +54,37 @@ void verdict_mbar_inval(struct race *r, const struct event_life *e) {
                    e->off);
 }
 
+/* Threads of the initialisation that the clock does not know. */
+static uint32_t missing_lanes(const struct vclock *known, const struct mbar_init *init) {
+    uint32_t missing = vclock_all_lanes(known, init->warp) < init->time ? init->lanes : 0;
+    for (uint32_t rest = missing; rest; rest &= rest - 1)
+        if (vclock_knows_lane(known, init->warp, (uint32_t)__builtin_ctz(rest), init->time))
+            missing &= ~(rest & (0u - rest));
+    return missing;
+}
+
+/* Lanes, of those that know so much, that do not know of all others' initialisation. */
+static uint32_t lanes_early(const struct vclock *known, const struct mbar_init *init, uint32_t warp, uint32_t lanes) {
+    const uint32_t missing = missing_lanes(known, init);
+    const bool one = !(missing & (missing - 1));
+    return !missing ? 0 : warp == init->warp && one ? lanes & ~missing : lanes;
+}
+
 /* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check_published says. */
 static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
-    if (e->by.op || e->by.cta != e->owner || !m->init_time)
+    if (e->by.op || e->by.cta != e->owner)
         return;
-    for (uint32_t i = 0; i < w->num_strands; i++) {
-        const struct strand *s = &w->strand[i];
-        const uint32_t lanes = s->lanes & e->by.lanes & ~(warp == m->init_warp ? 1u << m->init_lane : 0);
-        if (!lanes || vclock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
-            continue;
+    for (uint32_t i = 0; i < w->num_strands * m->num_init; i++) {
+        const struct strand *s = &w->strand[i / m->num_init];
+        const struct mbar_init *init = &m->init[i % m->num_init];
         struct event_by by = e->by;
-        by.lanes = lanes;
+        by.lanes = lanes_early(s->k.now[LAYER_SEEN], init, warp, s->lanes & e->by.lanes);
+        if (!by.lanes)
+            continue;
         const struct mach_origin origin = event_origin(&by);
-        mach_warn_pair(r->island, &origin, &m->init, "mbarrier.init", &mbarrier_race,
+        mach_warn_pair(r->island, &origin, &init->origin, "mbarrier.init", &mbarrier_race,
                        "%s uses the mbarrier at shared offset 0x%x, and nothing orders it after its mbarrier.init",
                        e->by.what, m->off);
         return;
@@ -97,6 +113,13 @@ DIAG(init_unmet) = {
               "initialisation. CuTe DSL's TmemAllocator leaves it so.",
 };
 
+static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) {
+    for (uint32_t i = 0; i < m->num_init; i++)
+        if (missing_lanes(known, &m->init[i]))
+            return false;
+    return true;
+}
+
 /* Was the mbarrier initialised, and has a thread of its CTA executed a release since, before what the threads of *e know,
  * or the issuer of their operation knew? */
 static bool knows_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
@@ -105,10 +128,10 @@ static bool knows_init(struct race *r, const struct event_sync *e, const struct 
     if (m->published == MBAR_FRESH)
         return false;
     if (n)
-        return vclock_knows_lane(n->now[LAYER_RAN], m->init_warp, m->init_lane, m->init_time);
+        return knows_inits(n->now[LAYER_RAN], m);
     for (uint32_t i = 0; i < w->num_strands; i++) {
         const struct strand *s = &w->strand[i];
-        if (s->lanes & e->by.lanes && !vclock_knows_lane(s->k.now[LAYER_RAN], m->init_warp, m->init_lane, m->init_time))
+        if (s->lanes & e->by.lanes && !knows_inits(s->k.now[LAYER_RAN], m))
             return false;
     }
     return true;
@@ -300,7 +323,7 @@ static void check_remote(const struct race *r, const struct event_life *e) {
         const struct vclock *known = c->exited.open[LAYER_RAN];
         if (!m->remote.any || vclock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
             continue;
-        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init",
+        mach_warn_pair(r->island, &m->remote.origin, &m->init->origin, "mbarrier.init",
                        is_over(known, m) ? &exits_unseen : &exits_early,
                        "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
                        "orders the exit of that CTA after it",

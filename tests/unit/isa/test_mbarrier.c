@@ -108,7 +108,7 @@ static const char text[] = RUN_HEADER
     HEAD("count")
     "mbarrier.init.shared.b64 [%r20], 0; ret; }\n"
     HEAD("live")
-    "mbarrier.init.shared.b64 [%r20], 1; ret; }\n"
+    "add.u32 %r10, %r1, 1; mbarrier.init.shared.b64 [%r20], %r10; ret; }\n"
     HEAD("many")
     INIT("%r20", "31")
     "mbarrier.arrive.shared.b64 _, [%r20], 2; ret; }\n"
