@@ -9,6 +9,7 @@ A tour.txt beside the lesson has stop after stop, each of lines `word rest`; a l
     of CTA R                       the CTA that has the barrier
     columns C                      the first column of tensor memory that it is about
     line TEXT                      a part of its source line, or of a line that calls it; of several any one may be it
+    show ROW of CTAs R ...         a row that is to be in sight, too: a barrier's name, TMA, tensor core, commits
     with NAME                      an earlier stop whose event is to be in sight, too
     text TEXT                      what the reader reads there; `...` is code
 
@@ -48,6 +49,7 @@ ACTS = {"expect": (SYNC, (EXPECT,)), "arrive": (SYNC, ARRIVALS), "init": (LIFE, 
         "dealloc": (LIFE, (8,)), "phase": (SYNC, PHASES), "tcgen05.wait::ld": (SYNC, (18,)),
         "tcgen05.wait::st": (SYNC, (19,))}
 AGENTS = {1: "copy", 2: "copy", 3: "copy", 4: "umma", 6: "", 8: "commit"}  # enum event_agent; "": as it is called
+ENGINES = ("TMA", "tensor core", "commits")  # rows of the page that are no barrier's
 WORKS = ("copy", "store", "umma", "commit", "tcgen05.ld", "tcgen05.st")
 NOBODY = 255
 
@@ -73,7 +75,7 @@ class Stop:
         grammar = SYNTAX.get(word)
         if not grammar:
             raise Lost("%s:%d: stop %s: no such word: %s" % (self.path, line, self.name, word))
-        if word in self.words and word not in ("line", "text"):
+        if word in self.words and word not in ("line", "text", "show"):
             raise Lost("%s:%d: stop %s: a second `%s`" % (self.path, line, self.name, word))
         found = re.fullmatch(grammar, rest)
         if not found:
@@ -112,6 +114,7 @@ SYNTAX = {
     "reaches": CTAS,
     "after": r"(?P<name>\S+)",
     "with": r"(?P<name>\S+)",
+    "show": r"(?P<row>\S.*?) of " + CTAS,
 }
 
 
@@ -310,6 +313,18 @@ class Run:
         if "after" in stop.words and stop.at <= self.named(stop, "after", earlier):
             raise stop.lost("it comes before that stop's event", "after")
 
+    def rows(self, stop):
+        """[name, CTA] of the rows that a stop wants to be in sight."""
+        found = []
+        for line, _, parts in stop.words.get("show", ()):
+            for rank in map(int, re.findall(r"\d+", parts["ctas"])):
+                there = {self.object(n) for n in range(1, len(self.o["rank"]) + 1) if self.owner(n) == rank}
+                if rank not in set(self.e["rank"]) or parts["row"] not in there | set(ENGINES):
+                    raise Lost("%s:%d: stop %s: CTA %d has no row %s; there: %s" % (
+                        stop.path, line, stop.name, rank, parts["row"], "; ".join([*sorted(there)[:8], *ENGINES])))
+                found.append([parts["row"], rank])
+        return found
+
     def named(self, stop, word, earlier):
         """The event of the earlier stop that this word names."""
         name = stop.words[word][0][2]["name"]
@@ -365,8 +380,9 @@ def natural(text):
 
 
 def find(path, log, root):
-    """What the page is given: [{name, title, text, event, with, object}] of the stops in the first cluster of a launch that
-    has events. event, with: from 0, or -1; object: the barrier that the stop is about, as the log counts, or 0."""
+    """What the page is given: [{name, title, text, event, with, object, rows}] of the stops in the first cluster of a launch
+    that has events. event, with: from 0, or -1; object: the barrier that the stop is about, as the log counts, or 0; rows:
+    [name, CTA] of those that are to be in sight, too."""
     cluster = next(c for c in log["clusters"] if c["events"]["kind"])
     run, found, made = Run(log, cluster, root), {}, []
     for stop in read(path):
@@ -376,5 +392,5 @@ def find(path, log, root):
         other = run.named(stop, "with", found) if "with" in stop.words else -1
         found[stop.name] = stop.at
         made.append({"name": stop.name, "title": stop.title, "text": stop.text, "event": stop.at, "with": other,
-                     "object": mark[0] if mark else 0})
+                     "object": mark[0] if mark else 0, "rows": run.rows(stop)})
     return made

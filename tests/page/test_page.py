@@ -120,7 +120,7 @@ class Sample(Case):
                     checked += 1
                 elif e["class"][i] == 0 and e["kind"][i] == 5:
                     last = e["rank"][causes[i] - 1]
-                    self.assertRegex(text, r"the last (to come )?was [^.]*CTA %d( issued)?$" % last)
+                    self.assertRegex(text, r"the last (bytes came|arrival was) by [^.]*CTA %d( issued)?$" % last)
                     checked += 1
             self.assertEqual((len(rows), checked > 60), (size, True))
             self.page.key("x")
@@ -399,11 +399,72 @@ class Everyone(Case):
             self.page.settle()
             self.assertLessEqual(self.js("document.documentElement.scrollWidth"), 360)
             wide = self.js(
-                "[...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, pre, .scroller, dialog') && "
+                "[...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, pre, .scroller, dialog, #toolbar, .facts') && "
                 "e.getBoundingClientRect().right > 361).map(e => e.tagName + '.' + e.className)"
             )
             self.assertEqual(wide, [])
+            self.compact()
             self.assertGreater(self.js("watch.active.canvas.clientWidth"), 200)
+
+    def compact(self):
+        """The buttons are one row that scrolls sideways, and the legend is folded; the sentence is in sight."""
+        tops = self.js("[...document.querySelectorAll('#toolbar button')].map(e => e.getBoundingClientRect().top)")
+        self.assertEqual(len(set(tops)), 1)
+        self.assertEqual(self.js("getComputedStyle(document.getElementById('toolbar')).overflowX"), "auto")
+        seen = "[...document.querySelectorAll('#legend li')].filter(e => e.offsetHeight).length"
+        self.assertEqual(self.js(seen), 2)
+        self.js("document.querySelector('.fold button').click()")
+        self.assertGreater(self.js(seen), 10)
+        self.js("document.querySelector('.fold button').click()")
+        self.assertEqual(self.js(seen), 2)
+        self.assertLessEqual(self.js("watch.active.sentence.getBoundingClientRect().bottom"), 740)
+
+    def test_legend_names_all_marks(self):
+        self.show([sample.make()])
+        text = self.js("document.getElementById('legend').textContent")
+        for mark in "arrivals still to come", "bytes still to come", "an event", "what ended a wait", "causes of this event":
+            self.assertIn(mark, text)
+        self.assertFalse(self.js("document.querySelector('.fold').offsetHeight"))
+
+    def test_page_keys_scroll_the_page(self):
+        self.show([sample.make()])
+        self.js("watch.active.canvas.focus()")
+        self.page.key("PageDown")
+        self.assertGreater(self.js("scrollY"), 100)
+        self.assertEqual(self.js("watch.active.scroller.scrollTop"), 0)
+        self.page.key("PageUp")
+        self.assertEqual(self.js("scrollY"), 0)
+
+    def test_sentence_stays_in_sight(self):
+        """However far the page is scrolled within the run, and however low the screen is."""
+        self.show([sample.make()])
+        for height in 900, 500:
+            self.page.resize(1280, height)
+            self.page.key("w")
+            for y in 0, 150, 0:
+                self.js("scrollTo(0, %d)" % y)
+                self.page.settle()
+                top, bottom = self.js(
+                    "(b => [b.top, b.bottom])(watch.active.sentence.getBoundingClientRect())")
+                self.assertGreater(top, 0)
+                self.assertLessEqual(bottom, height)
+
+    def test_names_are_code(self):
+        """Barriers in sentences are set as code; a sentence's plain text has no mark of it."""
+        self.show([sample.make()])
+        self.page.key("w")
+        self.assertRegex(self.js("document.querySelector('.sentence code').textContent"), r"^(full|free|empty)\[\d\]$")
+        self.assertNotIn("`", self.js("document.body.innerText + sentence(watch.active.c, watch.active.event, watch.active.m)"))
+
+    def test_short_waits_keep_the_name(self):
+        self.show([sample.make()])
+        told = self.js(
+            "(() => { const t = watch.active.tracks, told = [], g = t.g, fill = g.fillText; watch.active.begin();"
+            " g.fillText = (text) => told.push(text);"
+            " for (const part of [1, 2, 4, 8]) { t.from = 0; t.to = watch.active.m.end / part; t.draw(0); }"
+            " g.fillText = fill; return told; })()")
+        self.assertEqual([text for text in told if text.startswith("wait") and text.endswith("…")], [])
+        self.assertTrue([text for text in told if re.match(r"(full|free|empty)\[\d\](, phase \d+)?$", text)], told)
 
     def test_names_and_roles(self):
         self.show([sample.make(2, clusters=2)], [sample.make(2, seed=2)])
@@ -458,6 +519,7 @@ class Everyone(Case):
             )
         wanted = self.js(
             "[...document.querySelectorAll('header button, header input, canvas, .ctahead, summary')]"
+            ".filter(e => e.offsetHeight)"
             ".map(e => e.tagName + ':' + (e.getAttribute('aria-label') || e.textContent).slice(0, 30))"
         )
         self.assertEqual([w for w in wanted if not any(r.startswith(w) for r in reached)], [])

@@ -144,6 +144,10 @@ class Wrong(unittest.TestCase):
         self.assertEqual(c["names"]["objects"][stop["object"] - 1], "full[0]")
         self.assertEqual((stop["title"], stop["text"], stop["with"]), ("Why?", "It waits.", -1))
 
+    def test_rows(self):
+        (stop,) = self.find(self.RIGHT + "\n show full[1] of CTAs 0 1\n show TMA of CTA 0")
+        self.assertEqual(stop["rows"], [["full[1]", 0], ["full[1]", 1], ["TMA", 0]])
+
     def test_lost(self):
         for old, new, said in (
             ("wait full[0] 1", "wait none 1", r":4: stop wait: not to none; there: .*full\[0\] of CTA 0"),
@@ -157,6 +161,8 @@ class Wrong(unittest.TestCase):
             ("because copy", "after none", r":6: stop wait: there is no such stop before it: none"),
             ("because copy", "with none", r":6: stop wait: there is no such stop before it: none"),
             ("because copy", "line free(it)", r":6: stop wait: not in a line with `free\(it\)`; there: sample.cu:\d+"),
+            ("because copy", "show none of CTA 0", r":6: stop wait: CTA 0 has no row none; there: .*full\[0\].*; TMA"),
+            ("because copy", "show TMA of CTAs 0 7", r":6: stop wait: CTA 7 has no row TMA; there: TMA"),
             ("because copy", "columns 7", r":6: stop wait: not at column 7; there: None"),
             ("event wait full[0] 1\n        by warp 1 of CTA 0\n", "event wait\n",
              r":4: stop wait: \d+ events match; by: warp 0 in CTA 0; "),

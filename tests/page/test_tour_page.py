@@ -17,22 +17,32 @@ from sm100repo import ROOT, chromium
 from test_page import LIMIT, PRODUCTS, PROGRAMS, Case
 
 PHONE = (390, 844)
-RULER = 22 + 2 * 14  # pixels above the rows, and a row's margin
 # In sight: a point is on the screen, and nothing else lies over it.
 SEEN = "((e, x, y) => { const at = document.elementFromPoint(x, y); return !!at && (at === e || e.contains(at)); })"
+# Labels that a frame of the tracks writes over each other, or over the next slice: [text, text].
+OVER = """((t) => {
+    const told = [], fill = t.g.fillText;
+    t.g.fillText = function (text, x, y) { told.push([text, x, y, x + t.g.measureText(text).width]); };
+    t.draw(0);
+    t.g.fillText = fill;
+    told.sort((a, b) => a[2] - b[2] || a[1] - b[1]);
+    return told.filter((a, n) => n && a[2] === told[n - 1][2] && a[1] < told[n - 1][3] - 1).map((a) => a[0]);
+})"""
 STOP = """(() => {
     const v = watch.views[0], tour = v.tour, t = v.tracks, stop = tour.stops[tour.at], seen = %s;
     const box = v.canvas.getBoundingClientRect(), top = v.scroller.getBoundingClientRect().top - v.scroller.scrollTop;
     const place = (y) => seen(v.canvas, box.left + t.x(v.m.time[stop.event]), top + y);
     const whole = (e) => { const b = e.getBoundingClientRect();
         return seen(tour.root, b.left + 2, b.top + 2) && seen(tour.root, b.left + 2, b.bottom - 2); };
+    const inside = (e) => { const b = e.getBoundingClientRect(), down = [b.top + 2, (b.top + b.bottom) / 2, b.bottom - 2];
+        return b.top >= 0 && b.bottom <= innerHeight && b.right <= innerWidth && down.every((y) => seen(e, b.left + 2, y)); };
     return { at: tour.at, stop, title: tour.title.textContent, text: tour.text.textContent, event: v.event,
-        texts: whole(tour.title) && whole(tour.text), cursor: place(t.eventY(stop.event)),
-        rows: tour.tracks.map((n) => [Math.abs(t.y[n] + 7 - t.eventY(stop.event)), place(t.y[n] + 7)]),
-        wait: v.m.beginOf(stop.event) >= 0,
+        texts: whole(tour.title) && whole(tour.text), sentence: inside(v.sentence) && inside(v.position), cursor: place(t.eventY(stop.event)),
+        rows: tour.tracks.map((n) => [v.m.tracks[n].label, v.m.tracks[n].rank, place(t.y[n] + 7)]),
+        cause: v.m.why(stop.event) ? v.m.home[v.m.why(stop.event) - 1] : -1, tracks: tour.tracks, over: OVER(t),
         cut: [v.m.beginOf(stop.event), stop.with, v.c.e.op[stop.event] ? v.c.w.completed[v.c.e.op[stop.event] - 1] - 1 : -1]
-            .filter((i) => i >= 0 && (t.x(v.m.time[i]) < 0 || t.x(v.m.time[i]) > t.width)), high: tour.root.getBoundingClientRect().top - box.top };
-})()""" % SEEN
+            .filter((i) => i >= 0 && (t.x(v.m.time[i]) < 0 || t.x(v.m.time[i]) > t.width)) };
+})()""".replace("OVER", OVER) % SEEN
 
 
 class Tours(Case):
@@ -74,7 +84,7 @@ class Tours(Case):
         self.page.settle()
 
     def stop(self, number):
-        """The stop of that number is shown. The row of its barrier may be out of sight if the screen is too low for both."""
+        """The stop of that number is shown: the sentence of its event whole, and every row that it is about."""
         got = self.js(STOP)
         stop = got["stop"]
         self.assertEqual(got["at"], number)
@@ -82,13 +92,15 @@ class Tours(Case):
         self.assertEqual(got["text"], stop["text"].replace("`", ""))
         self.assertTrue(got["texts"], "the text of %s is not in sight" % stop["name"])
         self.assertEqual(got["event"], stop["event"])
+        self.assertTrue(got["sentence"], "the sentence of %s is cut" % stop["name"])
         self.assertTrue(got["cursor"], "the event of %s is not in sight" % stop["name"])
         self.assertEqual(got["cut"], [], "the window is too narrow for %s" % stop["name"])
         self.assertTrue(got["rows"])
-        for far, seen in got["rows"]:
-            self.assertTrue(seen or far > got["high"] - RULER, "a row of %s is not in sight" % stop["name"])
-        if got["wait"]:
-            self.assertTrue(all(seen for _, seen in got["rows"]), "the barrier of %s is not in sight" % stop["name"])
+        for label, rank, seen in got["rows"]:
+            self.assertTrue(seen, "%s of CTA %d is not in sight at %s" % (label, rank, stop["name"]))
+        self.assertLessEqual({tuple(row) for row in stop["rows"]}, {(label, rank) for label, rank, _ in got["rows"]})
+        self.assertIn(got["cause"], [*got["tracks"], -1], "the row of what caused %s is not in sight" % stop["name"])
+        self.assertEqual(got["over"], [], "labels over each other at %s" % stop["name"])
 
     def test_by_keys_on_a_desktop(self):
         for command in PROGRAMS:
@@ -154,8 +166,9 @@ class Tours(Case):
         for _ in range(5):
             self.page.key("t")
         one, two = self.js("watch.views.map(v => v.root.querySelector('.sentence').textContent)")
-        self.assertRegex(one, r"^Warp 0 .*waited for full, parity 0, for [\d,]+ cycles: phase 0 is complete")
-        self.assertRegex(two, r"^Warp 0 .*waited for full, parity 0, for [\d,]+ cycles: phase 0 is complete")
+        for text in one, two:
+            self.assertRegex(text, r"^Warp 0 .* waited for full, phase 0, for [\d,]+ cycles, because the UMMAs that it issues "
+                             r"next read A and B\. The last bytes came by the TMA load of [AB] that CTA \d+ issued\.")
 
     def test_without_a_tour(self):
         """No button, no key, and nothing of it among the keys."""

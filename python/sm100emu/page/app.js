@@ -11,6 +11,7 @@ const KEYS = [
     ['Home, End', 'before the first event, to the last'],
     ['+, -', 'zoom'],
     ['Shift Right, Shift Left', 'pan'],
+    ['Page Down, Page Up', 'scroll the page; with Shift, the tracks'],
     ['0', 'show all of the time'],
     ['1', 'show the first K tiles again'],
     ['k', 'colour: by K tile, by tile of D, or by how much is shown'],
@@ -123,11 +124,11 @@ class App {
     help() {
         this.dialog = document.getElementById('help');
         const rows = [...(this.tour ? TOUR_KEYS : []), ...KEYS].map(([key, text]) => el('tr', {}, el('th', { scope: 'row' }, key), el('td', {}, text)));
-        this.dialog.replaceChildren(el('h2', { id: 'helptitle' }, 'Keys'), el('table', {}, el('tbody', {}, ...rows)),
+        const close = el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close');
+        this.dialog.replaceChildren(el('div', { class: 'row' }, el('h2', { id: 'helptitle' }, 'Keys'), close), el('table', {}, el('tbody', {}, ...rows)),
             el('p', {}, 'Wheel or two fingers: zoom. Drag, or Shift and wheel: pan. Alt and wheel, or the wheel on ' +
                 'the names: scroll. ' +
-                'Click: that event. The tracks can be read as a table below each run.'),
-            el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'));
+                'Click: that event. The tracks can be read as a table below each run.'));
     }
 
     setButton(button, text) {
@@ -244,8 +245,7 @@ class App {
             l: () => this.switchLink(), b: () => this.switchTheme(),
             ...this.tourActs(),
             '?': () => this.dialog.showModal(),
-            PageDown: () => { v.scroller.scrollTop += t.tall * 0.8; },
-            PageUp: () => { v.scroller.scrollTop -= t.tall * 0.8; },
+            PageDown: () => this.page(v, shift, 1), PageUp: () => this.page(v, shift, -1),
         };
         if (shift && (key === 'ArrowRight' || key === 'ArrowLeft')) {
             t.pan((key === 'ArrowRight' ? 1 : -1) * t.width / 5);
@@ -260,6 +260,14 @@ class App {
         else
             return false;
         return true;
+    }
+
+    /* The page, or with Shift the tracks, by most of what is seen of it. */
+    page(v, shift, direction) {
+        if (shift)
+            v.scroller.scrollTop += direction * v.tracks.tall * 0.8;
+        else
+            window.scrollBy(0, direction * 0.8 * (window.innerHeight - this.headEnd() - v.foot.offsetHeight));
     }
 
     causeOf(v) {

@@ -141,10 +141,10 @@ class Lanes {
     warp(w) {
         const m = this.m, c = m.c, waits = [];
         for (const s of w.slices)
-            waits.push({ ...s, shape: SHAPE.wait, of: this.awaited(s.event), label: waitLabel(c, s.from) });
+            waits.push({ ...s, shape: SHAPE.wait, of: this.awaited(s.event), label: plain(waitPhrase(c, s.from, s.from, m)) });
         for (const begin of w.open.values())
             waits.push({ from: begin, to: -1, event: begin, shape: SHAPE.bad, of: NOTHING,
-                label: waitLabel(c, begin) + ', never ended' });
+                label: plain(waitPhrase(c, begin, begin, m)) + ', never ended' });
         waits.forEach((s) => { s.rejoins = JOINS.includes(c.e.what[s.event]); });
         const shown = waits.filter((s) => !s.rejoins || s.to < 0), hidden = waits.filter((s) => s.rejoins && s.to >= 0);
         const track = this.add('warp', w.rank, c.warpName(w.rank, w.warp), shown, w.marks, w);

@@ -394,6 +394,37 @@ class Model {
         return own && this.cause[at] ? this.cause[at] : cause;
     }
 
+    /* The operation that the warp of a wait issues after its end and before its next wait for an mbarrier, or -1. */
+    nextOp(end) {
+        if (!this.next) {
+            const e = this.c.e, ahead = new Map();
+            this.next = new Map();
+            for (let i = this.c.size - 1; i >= 0; i--) {
+                const key = e.rank[i] * 64 + e.warp[i], wait = e.class[i] === CLASS.WAIT && e.what[i] === WAIT.MBARRIER;
+                if (e.class[i] === CLASS.OP && e.kind[i] === STAGE.ISSUED && e.op[i])
+                    ahead.set(key, e.op[i] - 1);
+                else if (wait && e.kind[i] === WAIT_END.BEGINS)
+                    ahead.delete(key);
+                else if (wait && ahead.has(key))
+                    this.next.set(i, ahead.get(key));
+            }
+        }
+        return this.next.has(end) ? this.next.get(end) : -1;
+    }
+
+    /* The stages that copies fill which report to a barrier. */
+    filledBy(object) {
+        this.filled = this.filled || new Map();
+        if (!this.filled.has(object)) {
+            const e = this.c.e, made = new Set();
+            for (const i of this.bars[object - 1].marks)
+                if (e.kind[i] === SYNC.MBAR_COMPLETE_TX && e.op[i])
+                    this.touched(e.op[i] - 1).writes.forEach((n) => made.add(n));
+            this.filled.set(object, made);
+        }
+        return this.filled.get(object);
+    }
+
     /* Events by their time. */
     points(events) {
         const sorted = Uint32Array.from(events).sort((a, b) => this.time[a] - this.time[b]);

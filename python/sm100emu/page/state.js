@@ -126,8 +126,8 @@ function warpList(m, k, ranks) {
         return null;
     return el('ul', { class: 'warps' }, ...warps.map((w) => {
         const open = w.state.at(k);
-        return el('li', {}, el('b', {}, capital(warpText(m.c, w.rank, w.warp))), ' ' +
-            (open.length ? open.map((i) => waitLabel(m.c, i)).join('; ') : 'runs'));
+        return el('li', {}, el('b', {}, capital(warpText(m.c, w.rank, w.warp))), ' ',
+            ...(open.length ? rich(open.map((i) => waitPhrase(m.c, i, i, m)).join('; ')) : ['runs']));
     }));
 }
 
@@ -158,7 +158,7 @@ function causeElements(m, event, go) {
             break;
         }
         list.push(el('li', {}, el('button', { type: 'button', class: 'link', onclick: () => go(cause) },
-            sentence(m.c, cause, m))));
+            ...rich(phrase(m.c, cause, m)))));
         at = cause;
     }
     if (!list.length)
@@ -181,7 +181,7 @@ function phaseElements(m, event, go) {
     const took = b.byPhase.get(e.phase[event]) || [];
     const what = (i) => (e.kind[i] === SYNC.MBAR_EXPECT_TX ? 'expects ' + plural(e.value[i], 'byte')
         : e.kind[i] === SYNC.MBAR_COMPLETE_TX ? plural(e.value[i], 'byte') : plural(e.count[i], 'arrival'));
-    return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ' + objectText(m.c, b.object)), el('ol', { class: 'causes' },
+    return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ', ...rich(objectText(m.c, b.object))), el('ol', { class: 'causes' },
         ...took.map((i) => el('li', {}, el('button', { type: 'button', class: 'link',
             'aria-current': i === event ? 'true' : null, onclick: () => go(i) }, what(i) + ': ' + whoText(m.c, i)))))];
 }

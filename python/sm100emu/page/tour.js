@@ -1,6 +1,6 @@
 /* tour.js - the tour that comes with a run: stop after stop, each an event and what its author says about it. tour.py has
- * found the events. The view goes to the stop, and the rows that it is about are in sight: that of the event and that of
- * its barrier.
+ * found the events. The view goes to the stop, and the rows that it is about are pulled together, above all others: those of
+ * the event, of its barrier and of its cause, and those that the stop names.
  */
 
 const ROOM_AROUND = 0.55; /* of the window's width takes what the stop is about ... */
@@ -33,9 +33,12 @@ class Tour {
 
     close() {
         this.at = -1;
-        this.tracks = [];
+        this.tracks = this.v.tracks.pulled = [];
         this.root.hidden = true;
+        this.v.tracks.layout();
         this.v.makeLabels();
+        if (this.v.event >= 0)
+            this.v.tracks.reveal(this.v.event);
         this.v.app.toured();
     }
 
@@ -56,12 +59,29 @@ class Tour {
 
     /* The stop in the middle of the window, once the page is where window and text are seen. */
     show() {
-        const { v, stops, at } = this, { event, object } = stops[at];
-        this.tracks = [v.m.home[event], v.m.tracks.findIndex((t) => t.kind === 'barrier' && t.of.object === object)]
-            .filter((n) => n >= 0);
+        const { v, stops, at } = this, { event } = stops[at];
+        this.tracks = this.rows(stops[at]);
+        v.tracks.pulled = this.tracks;
+        v.tracks.layout();
+        v.refresh(); /* how high the sentence is says how much room is left */
+        v.makeLabels();
         this.across(event, stops[at].with);
-        this.down(event);
+        this.scrollPage();
+        v.scroller.scrollTop = 0;
         v.app.redraw();
+    }
+
+    /* What the stop is about: the rows of its event, of its barrier, of what caused the event, and those that it names. */
+    rows({ event, object, rows }) {
+        const { m } = this.v, why = m.c.e.cluster[event] ? 0 : m.why(event), found = new Set([m.home[event]]);
+        found.add(m.tracks.findIndex((t) => t.kind === 'barrier' && t.of.object === object));
+        if (why) {
+            const before = m.c.e.cluster[why - 1] ? 0 : m.why(why - 1);
+            found.add(m.home[why - 1]).add(before ? m.home[before - 1] : -1);
+        }
+        for (const [label, rank] of rows)
+            found.add(m.tracks.findIndex((t) => t.rank === rank && t.label === label));
+        return [...found].filter((n) => n >= 0).sort((a, b) => a - b);
     }
 
     /* In time: from the beginning of the wait, or of the operation, to its end; or from an earlier stop on. */
@@ -81,30 +101,10 @@ class Tour {
         tracks.keepInside();
     }
 
-    /* The rows; of CTAs that are closed they open. */
-    down(event) {
-        const { m, tracks: t, scroller } = this.v, ranks = [m.c.e.rank[event], ...this.tracks.map((n) => m.tracks[n].rank)];
-        ranks.forEach((rank) => t.open.add(rank));
-        t.layout();
-        this.v.makeLabels();
-        this.scrollPage();
-        const ys = [t.eventY(event), ...this.tracks.map((n) => t.y[n] + ROW / 2)], covered = this.covered();
-        let low = Math.min(...ys), high = Math.max(...ys);
-        if (high - low > scroller.clientHeight - covered - RULER - 2 * ROW)
-            low = high = ys[0];
-        scroller.scrollTop = (low + high - RULER - scroller.clientHeight + covered) / 2;
-    }
-
     /* Tracks and text are on the screen together, if it is high enough. */
     scrollPage() {
         const top = this.v.window.getBoundingClientRect().top, free = this.v.app.headEnd();
-        if (top < free || this.v.scroller.getBoundingClientRect().bottom + this.root.offsetHeight > window.innerHeight)
-            window.scrollBy(0, top - free - 2);
-    }
-
-    /* Pixels of the tracks that the text lies over, at the bottom of a low screen. */
-    covered() {
-        return Math.max(0, this.v.scroller.getBoundingClientRect().bottom - this.root.getBoundingClientRect().top);
+        window.scrollBy(0, top - free - 2);
     }
 }
 

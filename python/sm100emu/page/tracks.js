@@ -2,6 +2,7 @@
  * all. */
 
 const RULER = 22, HEAD = 20, ROW = 14, GAP = 4, TIGHT = 1;
+const LEAST_LETTERS = 5; /* of a label that is cut; a shorter one is dropped */
 const MANY_K = 16; /* K tiles in the window from which on colour follows the tile, if there are several ... */
 const MOST_K = 200; /* ... and if there are not */
 
@@ -16,11 +17,13 @@ class Tracks {
         this.joins = false; /* are waits of lanes for each other shown */
         this.follows = 'auto';
         this.open = new Set();
+        this.pulled = []; /* tracks that are above all others, together */
         this.use(model);
     }
 
     use(model) {
         this.m = model;
+        this.pulled = [];
         if (!this.open.size)
             for (const rank of viewed(model, Math.max(0, model.leader)))
                 this.open.add(rank);
@@ -44,19 +47,25 @@ class Tracks {
 
     /* --- where things are ----------------------------------------------------------------------------------------- */
 
-    /* y and height of heads and tracks; tracks of a closed CTA lie on its head. */
+    /* y and height of heads and tracks; tracks of a closed CTA lie on its head. Those that are pulled come first. */
     layout() {
         let y = RULER;
         this.heads = [];
         this.y = new Float64Array(this.m.tracks.length);
         this.h = new Float64Array(this.m.tracks.length);
+        for (const n of this.pulled) {
+            this.y[n] = y;
+            this.h[n] = Math.max(1, this.rowsOf(this.m.tracks[n]).length) * ROW + GAP;
+            y += this.h[n];
+        }
+        this.pulledEnd = y;
         for (let rank = 0; rank < this.m.c.ctas; rank++) {
             const head = { rank, y };
             this.heads.push(head);
             y += HEAD;
             const own = this.m.tracks.filter((t) => t.rank === rank);
             this.m.tracks.forEach((t, n) => {
-                if (t.rank !== rank)
+                if (t.rank !== rank || this.pulled.includes(n))
                     return;
                 if (!this.open.has(rank)) {
                     this.y[n] = head.y + HEAD / 2 - ROW / 2;
@@ -176,6 +185,8 @@ class Tracks {
         g.textBaseline = 'middle';
         for (const head of this.heads)
             this.drawHead(head, head.y - top);
+        if (this.pulled.length)
+            this.drawPulled(this.pulledEnd - top);
         this.m.tracks.forEach((track, n) => {
             const y = this.y[n] - top;
             if (this.h[n] && y < this.tall && y + this.h[n] > 0)
@@ -195,6 +206,12 @@ class Tracks {
         this.g.fillRect(0, y, this.width, HEAD - 2);
     }
 
+    /* Where the rows end that a stop of the tour is about. */
+    drawPulled(end) {
+        this.g.fillStyle = this.theme.mark;
+        this.g.fillRect(0, end - 3, this.width, 1);
+    }
+
     drawTrack(track, y, h) {
         const g = this.g, rows = this.rowsOf(track);
         g.fillStyle = this.theme.line;
@@ -210,7 +227,7 @@ class Tracks {
     drawRow(row, y) {
         const g = this.g, { palette, ink } = this.theme, scale = this.width / (this.to - this.from);
         const { x0, x1, queued, shape } = row, n = x0.length, color = this.byKNow ? row.byK : row.byTile;
-        let i = Math.max(0, upper(x0, this.from) - 1), run = -1, runFrom = 0, runTo = 0;
+        let i = Math.max(0, upper(x0, this.from) - 1), run = -1, runFrom = 0, runTo = 0, done = -9;
         const flush = () => {
             if (run >= 0) {
                 g.fillStyle = palette[run];
@@ -233,15 +250,17 @@ class Tracks {
                 continue;
             }
             flush();
-            if (queued[i] < x0[i]) { /* a line while it is queued */
-                const from = Math.max(-9, (queued[i] - this.from) * scale);
+            if (queued[i] < x0[i]) { /* a line while it is queued, but not across what is before it */
+                const from = Math.max(done, (queued[i] - this.from) * scale);
                 g.fillStyle = palette[color[i]];
-                g.fillRect(from, y + ROW / 2 - 1, a - from, 1);
+                g.fillRect(from, y + ROW / 2 - 1, Math.max(0, a - from), 1);
             }
+            done = Math.max(done, b);
             if (b > -9)
                 drawShape(g, this.theme, shape[i], color[i], a, b, y, (row.begun[i] - this.from) * scale);
-            if (b - a > 30 && shape[i] !== SHAPE.works && shape[i] !== SHAPE.commit)
-                this.write(row.label[i], a, b - (POINTED.includes(shape[i]) ? 7 : 0), y,
+            const next = i + 1 < n ? (x0[i + 1] - this.from) * scale : b; /* which may cover its end */
+            if (Math.min(b, next) - a > 30 && shape[i] !== SHAPE.works && shape[i] !== SHAPE.commit)
+                this.write(row.label[i], a, Math.min(next, b - (POINTED.includes(shape[i]) ? 7 : 0)), y,
                     shape[i] === SHAPE.wait ? ink[COLOR.wait] : WRITTEN.includes(shape[i]) ? ink[color[i]]
                         : this.theme.text);
             i++;
@@ -250,11 +269,11 @@ class Tracks {
     }
 
     write(text, a, b, y, ink) {
-        const from = Math.max(a, 0) + 4, room = Math.floor((Math.min(b, this.width) - from - 2) / 6.2);
-        if (room < 2 || !text)
+        const from = Math.max(a, 0) + 4, shown = fitting(text, Math.floor((Math.min(b, this.width) - from - 2) / 6.2));
+        if (!shown)
             return;
         this.g.fillStyle = ink;
-        this.g.fillText(text.length > room ? text.slice(0, room - 1) + '…' : text, from, y + ROW / 2 - 0.5);
+        this.g.fillText(shown, from, y + ROW / 2 - 0.5);
     }
 
     drawMarks(marks, y, h) {
@@ -411,6 +430,13 @@ class Tracks {
                 g.fillRect(this.x(this.m.time[event]), 0, 2, 5);
             }
     }
+}
+
+/* A label in the room of so many letters: of a wait the barrier's name stays longest; what says nothing is dropped. */
+function fitting(text, room) {
+    const name = text.replace(/^waits (for|at) /, ''), bare = name.replace(/, (parity|phase) \d+$/, '');
+    const whole = [text, name, bare].find((t) => t.length <= room);
+    return whole !== undefined ? whole : room >= LEAST_LETTERS ? bare.slice(0, room - 1) + '…' : '';
 }
 
 function niceStep(wanted) {

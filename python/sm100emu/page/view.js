@@ -1,6 +1,6 @@
 /* view.js - one run on the page: its launch and cluster, its tracks, the state and the event at its cursor. */
 
-const TALL = 0.53, TALL_IN_TOUR = 0.6; /* of the screen's height have the tracks */
+const TALL = 0.53, LOWEST = 160; /* of the screen's height have the tracks, and at least so many pixels */
 
 class View {
     constructor(app, run, index) {
@@ -46,10 +46,11 @@ class View {
         this.table.addEventListener('toggle', () => this.fillTable());
         this.window = el('div', { class: 'window' }, this.whole.root, this.scroller, this.tip);
         this.tour = this.run.tour.length ? new Tour(this) : null;
+        this.foot = el('div', { class: 'foot' }, this.tour ? this.tour.root : '',
+            el('div', { class: 'now' }, this.sentence, this.position)); /* always on the screen */
         this.root = el('section', { class: 'run', 'aria-labelledby': id('title') },
             el('div', { class: 'runhead' }, el('h2', { id: id('title') }, this.run.name), this.pickers()), this.banner(),
-            this.window, this.tour ? this.tour.root : '',
-            el('div', { class: 'now' }, this.sentence, this.position),
+            this.window, this.foot,
             el('div', { class: 'panels' },
                 el('section', { class: 'panel', 'aria-label': 'State' }, this.stateHead(), this.state),
                 el('section', { class: 'panel', 'aria-label': 'Event' }, el('h2', {}, 'This event'), this.detail)),
@@ -128,15 +129,21 @@ class View {
             if (!t.h[n])
                 return;
             const about = this.tour && this.tour.tracks.includes(n);
-            const label = el('div', { class: about ? 'label about' : 'label', title: track.label }, track.label);
+            const text = (t.pulled.includes(n) && this.c.ctas > 1 ? 'CTA ' + track.rank + ': ' : '') + track.label;
+            const label = el('div', { class: about ? 'label about' : 'label', title: text }, text);
             label.style.top = t.y[n] + 'px';
             made.push(label);
         });
         this.labels.replaceChildren(...made);
         this.inner.style.height = t.height + 'px';
-        const part = this.tour && this.tour.at >= 0 && window.innerWidth > 600 ? TALL_IN_TOUR : TALL;
-        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * part))) + 'px';
+        const room = this.tour && this.tour.at >= 0 ? this.room() : window.innerHeight * TALL;
+        const tall = Math.round(Math.max(LOWEST, Math.min(t.height + 2, room))) + 'px';
         this.scroller.style.height = this.canvas.style.height = tall;
+    }
+
+    /* Pixels for the tracks between what stays at the top of the screen and what stays at its bottom. */
+    room() {
+        return window.innerHeight - this.app.headEnd() - this.whole.root.offsetHeight - this.foot.offsetHeight - 6;
     }
 
     smOf(rank) {
@@ -157,7 +164,7 @@ class View {
         }
         const log = cluster.log;
         this.facts.textContent = log.kernel + ', grid ' + log.grid.join(' x ') +
-            ', clusters of ' + log.cluster.join(' x ') + ' CTAs, schedule ' + log.schedule + ', ' +
+            ', clusters of ' + clusterText(log, this.m) + ', schedule ' + log.schedule + ', ' +
             plural(cluster.size, 'event') + '; time: ' + this.axisName();
         this.ctaPicker.replaceChildren(
             el('option', { value: 'follow' }, 'of the event'), el('option', { value: 'all' }, 'all'),
@@ -256,7 +263,7 @@ class View {
     refresh() {
         const event = this.event, m = this.m;
         this.shown = this.k;
-        this.sentence.textContent = event < 0 ? 'Before the first event.' : sentence(this.c, event, m) + '.';
+        this.sentence.replaceChildren(...(event < 0 ? ['Before the first event.'] : rich(phrase(this.c, event, m) + '.')));
         this.position.textContent = number(this.k) + ' of ' + plural(this.c.size, 'event') +
             (event < 0 ? '' : ', ' + this.timeText(event) + ', ' + this.axisName());
         const ranks = this.cta === 'all' ? Array.from({ length: this.c.ctas }, (_, r) => r)
@@ -286,6 +293,12 @@ class View {
         this.table.append(el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Events' },
             el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows))));
     }
+}
+
+/* '4 x 4 x 1 = 16 CTAs (8 pairs)' */
+function clusterText(log, m) {
+    const size = log.cluster.reduce((a, b) => a * b);
+    return log.cluster.join(' x ') + ' = ' + plural(size, 'CTA') + (m.paired ? ' (' + plural(size / 2, 'pair') + ')' : '');
 }
 
 /* The CTA, and the other one of its pair if the model has pairs. */

@@ -101,12 +101,48 @@ class Whole {
     }
 }
 
+/* Lines, ticks and arrows: what they say, and how to draw one of them 26 x 14. */
+const SIGNS = [
+    ['arrivals still to come', (g, theme) => falls(g, theme.mark), 'mbarrier'],
+    ['bytes still to come', (g, theme) => falls(g, theme.cursor), 'mbarrier'],
+    ['an event', (g, theme) => {
+        g.fillStyle = theme.mark;
+        [6, 13, 19].forEach((x) => g.fillRect(x, 9, 1, 4));
+    }],
+    ['what ended a wait', (g, theme) => points(g, theme.arrow)],
+    ['causes of this event', (g, theme) => points(g, theme.cursor)],
+    ['what it causes', (g, theme) => points(g, theme.effect)],
+];
+
+/* A line that falls by steps. */
+function falls(g, color) {
+    g.strokeStyle = color;
+    g.beginPath();
+    [[0, 2.5], [9, 2.5], [9, 6.5], [18, 6.5], [18, 11.5], [26, 11.5]].forEach(([x, y]) => g.lineTo(x, y));
+    g.stroke();
+}
+
+function points(g, color) {
+    g.strokeStyle = g.fillStyle = color;
+    polygon(g, [25, 7], [18, 3.5], [18, 10.5]);
+    g.fill();
+    g.fillRect(1, 6.5, 18, 1.5);
+}
+
 /* What colours and shapes mean, of those that the model has; it is as the tracks are drawn. */
 class Legend {
     constructor(app) {
         this.app = app;
         this.root = document.getElementById('legend');
         this.drawn = '';
+        this.button = el('button', { type: 'button', 'aria-expanded': 'false', onclick: () => this.unfold() }, 'All marks');
+    }
+
+    /* On a phone only the colours are in sight, and all by this button. */
+    unfold() {
+        this.button.setAttribute('aria-expanded', String(this.root.classList.toggle('open')));
+        this.app.views.forEach((v) => v.makeLabels());
+        this.app.redraw();
     }
 
     draw() {
@@ -124,6 +160,9 @@ class Legend {
                 more ? ' and again' : '') : null,
             ...KINDS.filter(([shape]) => seen.has(shape)).map(([shape, text]) => el('li', {},
                 sample(theme, shape, shape === SHAPE.wait || shape === SHAPE.bad ? COLOR[KEY_OF[shape]] : color), text)),
+            ...SIGNS.filter(([, , of]) => !of || v.m.hasMbarriers).map(([text, draw]) =>
+                el('li', {}, picture((g) => draw(g, theme)), text)),
+            el('li', { class: 'fold' }, this.button),
         ].filter(Boolean));
     }
 }
@@ -131,10 +170,14 @@ class Legend {
 const KEY_OF = { [SHAPE.wait]: 'wait', [SHAPE.bad]: 'bad' };
 
 function sample(theme, shape, color) {
+    return picture((g) => drawShape(g, theme, shape, color, 0, 26, 1, 8));
+}
+
+function picture(draw) {
     const made = el('canvas', { class: 'sample', 'aria-hidden': 'true' }), ratio = window.devicePixelRatio || 1;
     Object.assign(made, { width: 26 * ratio, height: 14 * ratio });
     const g = made.getContext('2d');
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawShape(g, theme, shape, color, 0, 26, 1, 8);
+    draw(g);
     return made;
 }

@@ -1,4 +1,5 @@
-/* words.js - events in sentences. */
+/* words.js - events in sentences. In a phrase the name of an mbarrier is between backticks, as it is code; a sentence is
+ * the same without them. */
 
 const number = (n) => Number(n).toLocaleString('en');
 const ctas = (ranks) => (ranks.length === 1 ? 'CTA ' : 'CTAs ') + ranks.join(', ');
@@ -20,12 +21,20 @@ function laneText(lanes) {
     return list.length === 1 ? 'lane ' + list[0] : list.length + ' lanes';
 }
 
-/* 'full[0] of CTA 0', or to somebody of that CTA 'full[0]' */
+/* An mbarrier's name as code; others are called by words. */
+function nameText(c, object) {
+    const name = c.objectName(object);
+    return c.o.kind[object - 1] === OBJECT.MBARRIER ? '`' + plain(name) + '`' : name;
+}
+
+const plain = (phrase) => phrase.replaceAll('`', '');
+
+/* '`full[0]` of CTA 0', or to somebody of that CTA '`full[0]`' */
 function objectText(c, object, rank = -1) {
     if (!object)
         return 'a barrier';
     const kind = c.o.kind[object - 1], own = kind === OBJECT.CLUSTER_BARRIER || c.o.rank[object - 1] === rank;
-    return (kind === OBJECT.CLUSTER_BARRIER ? 'the ' : '') + c.objectName(object) +
+    return (kind === OBJECT.CLUSTER_BARRIER ? 'the ' : '') + nameText(c, object) +
         (own ? '' : ' of CTA ' + c.o.rank[object - 1]);
 }
 
@@ -108,7 +117,7 @@ function operationText(c, i, event, m) {
             text += ', box at (' + w.coord[i].slice(0, w.dims[i]).join(', ') + ')';
     } else if (agent === AGENT.TENSOR_CORE) {
         text += (w.cta_group[i] === 2 ? ' for the pair' : '') +
-            (w.accumulate[i] ? ' that adds to D' : ' that begins D anew') + ' in columns ' +
+            (w.accumulate[i] ? ' that adds to D' : ' that overwrites D') + ' in columns ' +
             (w.to_off[i] & 0xffff) + '-' + ((w.to_off[i] & 0xffff) + columnsOf(w, i) - 1);
         if (touched.reads.length)
             text += ' and reads ' + part(touched.reads, m.stages);
@@ -116,7 +125,7 @@ function operationText(c, i, event, m) {
     const at = c.mbarrierAt(w.ctas[i] ? w.rank[i] : w.signals[i] - 1, w.signals_off[i], event);
     const heard = listeners(c, i);
     if (at && heard.length)
-        hears = '; ' + c.objectName(at) + ' of ' + ctas(heard) + (heard.length > 1 ? ' hear' : ' hears') + ' of it';
+        hears = '; it reports to ' + nameText(c, at) + ' of ' + ctas(heard);
     const from = warpText(c, w.rank[i], w.warp[i]), article = /^[aeio]/i.test(text) ? 'an ' : 'a ';
     switch (c.e.kind[event]) {
     case STAGE.STARTED: return 'The ' + text + ', issued by ' + from + ', begins' + hears;
@@ -175,13 +184,14 @@ function lacking(s) {
     const more = s.tx < 0 ? plural(-s.tx, 'byte') + ' came that nobody has expected yet' : '';
     const one = parts.length === 1 && /^1 /.test(parts[0]);
     return [parts.length ? parts.join(' and ') + (one ? ' is' : ' are') + ' still to come'
-        : more ? '' : 'nothing more is to come', more].filter(Boolean).join('; ');
+        : more ? '' : 'nothing is missing', more].filter(Boolean).join('; ');
 }
 
-/* Who came last to the phase that event i completes. */
+/* What came last to the phase that event i completes. */
 function lastText(c, i, m) {
-    const cause = m.cause[i];
-    return whoText(c, cause && !c.e.cluster[i] && c.e.class[cause - 1] === CLASS.SYNC ? cause - 1 : i);
+    const cause = m.cause[i], last = cause && !c.e.cluster[i] && c.e.class[cause - 1] === CLASS.SYNC ? cause - 1 : i;
+    const bytes = c.e.class[last] === CLASS.SYNC && c.e.kind[last] === SYNC.MBAR_COMPLETE_TX;
+    return (bytes ? 'the last bytes came by ' : 'the last arrival was by ') + whoText(c, last);
 }
 
 function syncText(c, i, m) {
@@ -197,12 +207,11 @@ function syncText(c, i, m) {
         missing(c, i, m);
     case SYNC.MBAR_PENDING: return who + ' lets ' + at + ' await one more arrival' + phase;
     case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + objectText(c, e.object[i]) +
-        ' is complete: the last to come was ' + lastText(c, i, m);
-    case SYNC.MBAR_TEST: return who + ' asks ' + at + ' whether the phase of parity ' + e.what[i] +
-        ' is complete: ' + (e.count[i] ? 'yes' : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
+        ' is complete: ' + lastText(c, i, m);
+    case SYNC.MBAR_TEST: return who + askText(c, i, at);
     case SYNC.BAR_ARRIVE: case SYNC.CLUSTER_ARRIVE: return who + ' arrives at ' + at;
     case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' +
-        objectText(c, e.object[i]) + '; the last was ' + lastText(c, i, m);
+        objectText(c, e.object[i]) + '; ' + lastText(c, i, m);
     case SYNC.BAR_PASS: case SYNC.CLUSTER_PASS: return who + ' passes ' + at;
     case SYNC.WARP: return who + ' meets the other lanes of its warp';
     case SYNC.FENCE: return who + ' passes a fence: ' + ['memory', 'sync_restrict', 'mbarrier_init', 'proxy.alias',
@@ -254,13 +263,48 @@ function becauseText(c, cause, m) {
     if (!cause)
         return '';
     if (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_PHASE)
-        return 'phase ' + e.phase[i] + ' is complete, and the last to come was ' + lastText(c, i, m);
+        return lastText(c, i, m);
     if (e.class[i] === CLASS.SYNC && (e.kind[i] === SYNC.BAR_PHASE || e.kind[i] === SYNC.CLUSTER_PHASE))
-        return 'all have arrived, and the last was ' + lastText(c, i, m);
+        return 'all have arrived, and ' + lastText(c, i, m);
     if (e.class[i] === CLASS.OP && e.op[i])
         return 'the ' + operationLabel(c, e.op[i] - 1) + ' ' + ['was issued', 'has begun', 'is complete'][e.kind[i]];
-    const text = sentence(c, i, m);
+    const text = phrase(c, i, m);
     return text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/* The phase that event i asks for: a success asked for the one before (PTX ISA 9.7.13.15.16). */
+function askText(c, i, at) {
+    const e = c.e, asked = e.phase[i] - (e.count[i] ? 1 : 0), times = e.times[i];
+    if (asked < 0)
+        return ' asks ' + at + ' for the phase before phase 0: yes, a new mbarrier counts that one as complete';
+    return ' asks whether phase ' + asked + ' of ' + at + ' is complete: ' + (e.count[i] ? 'yes' : 'not yet' +
+        (times > 1 ? ', ' + number(times) + ' times in a row' : ''));
+}
+
+/* The phase of an mbarrier that a wait waits for, by the parity and the state as the wait begins; -2 if unknown. */
+function awaitedPhase(c, begin, m) {
+    const b = begin >= 0 && c.e.what[begin] === WAIT.MBARRIER && m.bars[c.e.object[begin] - 1];
+    const s = b && b.state.at(m.place[begin] + 1);
+    return s ? s.phase - (s.phase % 2 === Number(c.e.value[begin]) ? 0 : 1) : -2;
+}
+
+/* 'waits for `full`, phase 0' */
+function waitPhrase(c, i, begin, m) {
+    const phase = awaitedPhase(c, begin, m), name = c.e.object[i] && objectText(c, c.e.object[i], c.e.rank[i]);
+    return phase < 0 || !name ? waitLabel(c, i) : 'waits for ' + name + ', phase ' + phase;
+}
+
+/* Why threads waited for an mbarrier: what their warp issues next, if it touches the memory that the phase is about. */
+function nextText(c, end, m) {
+    const op = c.e.what[end] === WAIT.MBARRIER ? m.nextOp(end) : -1;
+    if (op < 0)
+        return '';
+    const { reads, writes } = m.touched(op), copy = [AGENT.TMA, AGENT.BULK].includes(c.w.agent[op]);
+    const names = (list) => [...new Set(list.map((n) => m.stages[n].name))].join(' and ');
+    const brought = reads.filter((n) => m.filledBy(c.e.object[end]).has(n));
+    if (c.w.agent[op] === AGENT.TENSOR_CORE && brought.length)
+        return ', because the UMMAs that it issues next read ' + names(brought);
+    return copy && writes.length ? ', because the ' + operationName(c, op) + ' that it issues next writes ' + names(writes) : '';
 }
 
 /* Of a wait for an mbarrier that begins: what the phase lacks. */
@@ -270,17 +314,19 @@ function lacksText(c, i, m) {
 }
 
 function waitText(c, i, m) {
-    const e = c.e, who = capital(whoText(c, i)), label = waitLabel(c, i), waited = label.replace(/^waits/, 'waited');
+    const e = c.e, who = capital(whoText(c, i)), begin = m.beginOf(i);
+    const label = waitPhrase(c, i, e.kind[i] === WAIT_END.BEGINS ? i : begin, m), waited = label.replace(/^waits/, 'waited');
     if (e.kind[i] === WAIT_END.BEGINS)
         return who + ' ' + label + lacksText(c, i, m);
     if (e.kind[i] === WAIT_END.TIMED_OUT)
         return who + ' ' + waited + ': not yet, and the time limit of try_wait has passed';
     if (e.kind[i] === WAIT_END.RELEASED)
         return who + ' ' + waited + ' and gives up: the others do not come';
-    const cause = m.why(i), begin = m.beginOf(i), own = cause === begin + 1 && !e.cluster[i]; /* it came last itself */
+    const cause = m.why(i), own = cause === begin + 1 && !e.cluster[i]; /* it came last itself */
     const why = cause && !own ? becauseOf(c, i, cause, m) : '';
     const long = m.clocked && begin >= 0 ? ', for ' + plural(Math.round(m.time[i] - m.time[begin]), 'cycle') : '';
-    return who + ' ' + waited + long + (why ? ': ' + why : '');
+    const next = nextText(c, i, m);
+    return who + ' ' + waited + long + next + (why ? (next ? '. ' + capital(why) : ': ' + why) : '');
 }
 
 /* The cause may be in another cluster. */
@@ -290,7 +336,9 @@ function becauseOf(c, i, cause, m) {
 }
 
 /* Event i in a sentence, without its full stop. */
-function sentence(c, i, m) {
+const sentence = (c, i, m) => plain(phrase(c, i, m));
+
+function phrase(c, i, m) {
     const e = c.e;
     switch (e.class[i]) {
     case CLASS.SYNC: return capital(syncText(c, i, m));
