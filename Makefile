@@ -9,7 +9,8 @@
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
 #   build/sm100emu-rules       prints the diagnostics that it can give (make rules)
-#   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
+#   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of; build/watch/dsl/
+#                              (make watch-dsl), whose program is in build/dsl/
 #   build/break/NN-N/          a copy of a step with its N-th experiment applied (make break-NN-N)
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
@@ -60,6 +61,7 @@ SEEDS ?= 100
 TEXT ?=
 BREAK ?=
 BESIDE ?=
+DSL ?=
 SCHEDULE ?=
 RUNG ?=
 PART ?=
@@ -132,7 +134,7 @@ RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
 
-.PHONY: help all test test-more test-full doctor toolkit format lint machines layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
+.PHONY: help all test test-more test-full doctor toolkit format lint machines layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) watch-dsl FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -380,6 +382,9 @@ watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(RUNNER) $(BUILD)/sm
 	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' SCHEDULE='$(SCHEDULE)' MAKE='$$(MAKE)' \
 	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(or $$(SUBPROGRAM),$$(EXERCISE)),$$<)
 endef
+
+watch-dsl: $(PROGRAMS)/05_persistent_warpspec $(RUNNER) $(BUILD)/sm100emu-log ## the CuTe DSL program that step 05 comes from, beside step 05: build/watch/dsl/index.html (fetches 130 MB, once; DSL=file.py: its source; TEXT=1)
+	@DSL='$(DSL)' TEXT='$(TEXT)' SCHEDULE='$(SCHEDULE)' TOOLKIT_DIR='$(TOOLKIT_DIR)' sh scripts/watch_dsl.sh $(BUILD)
 
 # Asked only where a step is about to run.
 ifneq ($(filter run-%,$(MAKECMDGOALS)),)

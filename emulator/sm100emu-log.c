@@ -35,6 +35,8 @@ static const char help_text[] =
     "\n"
     "  --like=LOG      warps are called as in LOG, another run of the same kernels: one that ended early has not come\n"
     "                  to all that names them\n"
+    "  --warps=NAME,NAME,...\n"
+    "                  warps 0, 1, ... of a CTA are called so, for a kernel whose lines name no task\n"
     "  --order         the order of the events alone; else times are cycles on a model of a B200, where it can tell\n"
     "  --launch=N      the launch, in the order of the log (default: the first with a tcgen05.mma, else 1; --json:\n"
     "                  all)\n"
@@ -66,7 +68,7 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void stop(int status, con
 
 struct options {
     bool json, text, order; /* text: --timeline */
-    const char *follow, *perfetto, *path, *like;
+    const char *follow, *perfetto, *path, *like, *warps;
     uint32_t launch; /* from 1; 0: not said */
     bool has_cluster, has_width;
     uint32_t cluster, width;
@@ -120,6 +122,10 @@ static bool take_value(const char *arg, struct options *o) {
         o->perfetto = v;
     } else if ((v = value_of(arg, "--like"))) {
         o->like = v;
+    } else if ((v = value_of(arg, "--warps"))) {
+        if (!*v || *v == ',' || v[strlen(v) - 1] == ',' || strstr(v, ",,"))
+            stop(WRONG_USE, "--warps=%s: expected names with commas between them, as load,mma", v);
+        o->warps = v;
     } else if ((v = value_of(arg, "--launch"))) {
         o->launch = number_of("--launch", v, 1, UINT32_MAX - 1);
     } else if ((v = value_of(arg, "--cluster"))) {
@@ -235,6 +241,7 @@ static void show(struct options *o, const struct view_run *run, const struct vie
     struct names *names = names_make(log, run->newest),
                  *other = o->launch <= like->count ? names_make(like->logs[o->launch - 1], like->newest) : NULL;
     names_like(names, other);
+    names_call_warps(names, run->warps);
     struct times times;
     char why[256] = "";
     const bool text = o->text || o->follow || !(o->json || o->perfetto);
@@ -258,7 +265,7 @@ static struct view_run read_run(const char *path, struct trace_log ***logs) {
     const uint32_t count = trace_read(path, logs, why, sizeof why);
     if (!count)
         stop(FAILED, "%s", why);
-    return (struct view_run){*logs, count, time_of(path)};
+    return (struct view_run){*logs, count, time_of(path), NULL};
 }
 
 static void free_run(struct trace_log **logs, uint32_t count) {
@@ -277,7 +284,8 @@ int main(int argc, char **argv) {
         stop(WRONG_USE, "no log given; --help says how");
     if (o.json && (o.text || o.follow))
         stop(WRONG_USE, "--json has stdout to itself");
-    const struct view_run run = read_run(o.path, &logs);
+    struct view_run run = read_run(o.path, &logs);
+    run.warps = o.warps;
     if (o.like)
         like = read_run(o.like, &its);
     show(&o, &run, &like);

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 targets=$(sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' Makefile)
-learn='lessons doctor toolkit'
+learn='watch-dsl lessons doctor toolkit'
 own='emulator install uninstall wheel bench-emulator'
 teach='grade-all site slides handout'
 

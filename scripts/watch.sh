@@ -13,40 +13,13 @@
 set -eu
 # shellcheck source=scripts/broken.sh
 . scripts/broken.sh
+# shellcheck source=scripts/watched.sh
+. scripts/watched.sh
 build=$1 step=$2
 [ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 number=${step%%_*}
 folder=$build/watch/$number${3:+/${3##*/}} programs=${PROGRAMS:-build}
 watched=${3:-$programs/$step}
-
-# record PROGRAM LOG FINDINGS SAYS: what it prints goes to SAYS. A program that fails has a log all the same.
-record() {
-    program=$1 log=$2
-    rm -f "$log" "$3"
-    # shellcheck disable=SC2086
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
-        "$build/sm100emu" --trace="$log" --check-json="$3" $schedule $options "$program" $args >"$4" 2>&1 || code=$?
-    [ -s "$log" ] || {
-        cat "$4" >&2
-        echo "watch: $program left no log" >&2
-        exit 1
-    }
-}
-
-# text [--like=LOG] LOG: the timeline on the terminal. What to do about a doubt is said in words of make.
-text() {
-    status=0
-    "$build/sm100emu-log" --timeline "$@" 2>"$folder/doubts.txt" || status=$?
-    sed 's/; use --schedule=model/; it has no such doubt with SCHEDULE=model/' "$folder/doubts.txt" >&2
-    for log in "$@"; do :; done
-    echo "watch: $build/sm100emu-log --help says how to see more of $log" >&2
-    exit $status
-}
-
-# page LOG...: makes the page; options for it are in "$@" too
-page() {
-    python3 -ISB python/sm100repo python/sm100emu/watch.py --log-tool "$build/sm100emu-log" "$@"
-}
 
 args=${ARGS:-} options='' code=0
 # The tour is of the lesson's own run: of no other arguments, rung, part or exercise, and not beside what an experiment breaks.
@@ -71,8 +44,10 @@ if [ -n "${BREAK:-}" ]; then
     case $broken in
     */parts/*) watched=$programs/parts/${broken##*/} ;;
     esac
-    record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
-    record "$copy/$broken" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
+    # shellcheck disable=SC2086 # words
+    record "$folder/log" "$folder/findings.sarif" "$folder/says.txt" "$watched" $args
+    # shellcheck disable=SC2086 # words
+    record "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt" "$copy/$broken" $args
     sentence "$patch"
     [ -z "${TEXT:-}" ] || echo "Below is the broken run alone. The page, without TEXT=1, shows both side by side."
     [ -z "${TEXT:-}" ] || text --like="$folder/log" "$folder/log-broken"
@@ -82,11 +57,13 @@ if [ -n "${BREAK:-}" ]; then
     exit 0
 fi
 
-record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+# shellcheck disable=SC2086 # words
+record "$folder/log" "$folder/findings.sarif" "$folder/says.txt" "$watched" $args
 set -- "$folder/log"
 if [ -n "${BESIDE:-}" ]; then
     options=$BESIDE
-    record "$watched" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
+    # shellcheck disable=SC2086 # words
+    record "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt" "$watched" $args
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
 if [ -n "${TEXT:-}" ]; then

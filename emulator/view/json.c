@@ -279,6 +279,7 @@ bool view_json(FILE *file, const struct view_run *run, const struct view_run *li
         struct names *names = names_make(run->logs[i], run->newest),
                      *other = like && i < like->count ? names_make(like->logs[i], like->newest) : NULL;
         names_like(names, other);
+        names_call_warps(names, run->warps);
         fputs(i ? ",\n" : "\n", file);
         put_log(file, run->logs[i], names, clock);
         names_free(names);

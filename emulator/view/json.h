@@ -25,7 +25,8 @@
 struct view_run {
     struct trace_log *const *logs;
     uint32_t count;
-    int64_t newest; /* of source files, as of names_make (view/names.h) */
+    int64_t newest;    /* of source files, as of names_make (view/names.h) */
+    const char *warps; /* of names_call_warps, or NULL */
 };
 
 /* like: another run, whose names for warps are taken (names_like), or NULL; clock: with times. False with errno when the

@@ -293,6 +293,16 @@ static void find_tasks(struct names *names) {
 }
 
 /* A warp that has nothing to do with the task of its number is called by what it does itself. */
+/* What the user calls a warp of this number, or NULL. */
+static const char *called(struct names *names, uint32_t warp) {
+    const char *at = names->called;
+    for (; at && warp; warp--) {
+        at = strchr(at, ',');
+        at = at ? at + 1 : NULL;
+    }
+    return at ? arena_strndup(&names->arena, at, strcspn(at, ",")) : NULL;
+}
+
 static void name_warps(struct names *names, const struct trace_cluster *c, struct names_cluster *n) {
     for (uint32_t i = 0; i < c->num_events; i++) {
         const struct trace_event *e = &c->events[i];
@@ -311,9 +321,10 @@ static void name_warps(struct names *names, const struct trace_cluster *c, struc
     for (uint32_t w = 0; w < warps; w++) {
         const uint32_t *own = &count[w * roles], task = names->tasks[w % n->num_warps];
         const uint32_t best = task && own[task] ? task : most(own, roles);
+        const char *own_name = called(names, w % n->num_warps);
         char text[24];
         snprintf(text, sizeof text, "warp %u", w % n->num_warps);
-        n->warps[w] = best && !names->alike ? names->roles[best - 1] : keep(names, text);
+        n->warps[w] = own_name ?: best && !names->alike ? names->roles[best - 1] : keep(names, text);
     }
     xfree(count);
 }
@@ -405,7 +416,9 @@ void names_free(struct names *names) {
 
 void names_like(struct names *names, struct names *other) { names->like = other; }
 
-bool names_alike(const struct names *names) { return names->alike; }
+void names_call_warps(struct names *names, const char *list) { names->called = list; }
+
+bool names_alike(const struct names *names) { return names->alike && !names->called; }
 
 const struct names_cluster *names_of(struct names *names, uint32_t cluster) {
     struct names_cluster **at = &names->clusters[cluster];

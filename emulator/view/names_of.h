@@ -32,6 +32,7 @@ struct names {
     uint32_t num_warps;            /* warp numbers that the log tells of */
     bool tasks_known, alike;       /* alike: all have the same task */
     struct names *like;            /* of another run whose warps' names these take, or NULL */
+    const char *called;            /* names_call_warps, or NULL */
     const char **fills;            /* by site: what the line of a copy calls what it fills or empties, or NULL */
     bool fills_known;
     struct names_cluster **clusters;

@@ -7,6 +7,8 @@ two runs side by side. With a log of the first kind DIR/trace.json holds the sam
 
     --name TEXT, --name2 TEXT      what the runs are called
     --said FILE, --said2 FILE      findings of the run in SARIF, as --check-json=FILE writes them: the page quotes one
+    --warps NAME,NAME,..., --warps2 NAMES
+                                   what the warps of a CTA are called, if the kernel's lines name no task
     --title TEXT                   of the page
     --tour FILE                    a tour of the first run: stops with a text (tour.py has the syntax)
     --root DIR, --root2 DIR        sources are named, and looked for, from here; else the current folder
@@ -66,7 +68,7 @@ def is_json(path):
         return f.read(1) == b"{"
 
 
-def as_json(path, tool, like=None):
+def as_json(path, tool, like=None, warps=None):
     """The logs of a file, which is JSON already or becomes it by sm100emu-log. Of a second run warps are called as in the
     first, `like`, unless that is JSON."""
     if is_json(path):
@@ -74,6 +76,7 @@ def as_json(path, tool, like=None):
             text = f.read()
     else:
         names = ["--like=" + like] if like and not is_json(like) else []
+        names += ["--warps=" + warps] if warps else []
         told = subprocess.run([find_tool(tool), "--json"] + names + [path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if told.returncode:
             raise Refused(told.stderr.decode(errors="replace").strip() or "%s: sm100emu-log failed" % path)
@@ -334,16 +337,16 @@ def find_tour(path, logs, root):
         raise Refused(str(lost))
 
 
-def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROOM, tour=None):
+def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROOM, tour=None, warps=()):
     """Writes the page of one or two logs into the folder `out`; the paths of what was written."""
     os.makedirs(out, exist_ok=True)
     overhead = sum(len(text_of(name)) for name in SCRIPTS + ["index.html", "style.css"])
     pages = Pages(title, room - overhead - 40000, len(logs))  # lines of the sources take the rest
     for i, path in enumerate(logs):
-        found = as_json(path, tool, logs[0] if i else None)
+        name, told, root, called = [given[i] if i < len(given) else None for given in (names, said, roots, warps)]
+        found = as_json(path, tool, logs[0] if i else None, called)
         if not any(c["events"]["kind"] for log in found for c in log["clusters"]):
             raise Refused("%s: there is no event in this log" % path)
-        name, told, root = [given[i] if i < len(given) else None for given in (names, said, roots)]
         stops = find_tour(tour, found, root or ".") if tour and i == 0 else []
         for doubts in filter(None, (log.get("doubts") for log in found)):
             print("watch: the cycles of the page may be off: %s" % doubts, file=sys.stderr)
@@ -366,7 +369,7 @@ def main(argv=None):
     )
     p.add_argument("log", nargs="+", help=argparse.SUPPRESS)
     p.add_argument("-o", dest="out", required=True, help=argparse.SUPPRESS)
-    for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool"):
+    for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool", "--warps", "--warps2"):
         p.add_argument(option, help=argparse.SUPPRESS)
     p.add_argument("--tour", help=argparse.SUPPRESS)
     p.add_argument("--room", type=int, default=ROOM, help=argparse.SUPPRESS)
@@ -375,7 +378,8 @@ def main(argv=None):
         p.error("one log, or two to be compared")
     try:
         page, *trace = make(
-            a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool, a.room, a.tour
+            a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool, a.room, a.tour,
+            (a.warps, a.warps2)
         )
         print("%s: the page, for a browser%s" % (page, "; the button Tour leads through it" if a.tour else ""))
         for path in trace:

@@ -199,6 +199,22 @@ static void check_beside(void) {
     made_close(&whole);
 }
 
+/* Called by the user: words in the order of the warps; those behind the last keep their names. */
+static void check_called(void) {
+    struct made m;
+    char buf[64];
+    made_open(&m, true);
+    struct names *names = names_make(&m.log, 0);
+    names_call_warps(names, "issue,feed");
+    const struct names_cluster *n = names_of(names, 0);
+    CHECK_STR(names_warp(n, 0, 0, buf, sizeof buf), "issue");
+    CHECK_STR(names_warp(n, 0, 1, buf, sizeof buf), "feed");
+    CHECK_STR(names_warp(n, 0, 2, buf, sizeof buf), "epilogue");
+    CHECK(!names_alike(names));
+    names_free(names);
+    made_close(&m);
+}
+
 static void check_accumulators(void) {
     uint32_t end;
     CHECK_EQ(names_accumulator(&(struct trace_op){.cta_group = 2, .m = 256, .n = 256, .to_off = 0x40}, &end), 0x40);
@@ -258,6 +274,7 @@ int main(void) {
     check_numbers();
     check_same();
     check_beside();
+    check_called();
     check_accumulators();
     check_circle();
     return check_report();

@@ -104,7 +104,7 @@ static bool show_all(FILE *out, const char *path) {
         }
         names_free(names);
     }
-    const struct view_run run = {logs, count, 0};
+    const struct view_run run = {logs, count, 0, NULL};
     CHECK(!count || view_json(out, &run, &run, true));
     for (uint32_t i = 0; i < count; i++)
         trace_free(logs[i]);
