@@ -111,6 +111,10 @@ class Rules(unittest.TestCase):
                 with self.assertRaisesRegex(watch.Refused, why):
                     watch.make([path], folder)
 
+    def test_places_of_findings(self):
+        self.assertEqual(watch.path_of("file:///a%20b/k.py"), "/a b/k.py")
+        self.assertEqual(watch.path_of("02_simple_umma/02_simple_umma.cu"), "02_simple_umma/02_simple_umma.cu")
+
     def test_names_of_kernels(self):
         self.assertEqual(watch.plain("_Z9pair_umma14CUtensorMap_stS_4gemmP7witness"), "pair_umma")
         self.assertEqual(watch.plain("_ZN3foo3barEv"), "foo::bar")
