@@ -70,8 +70,8 @@ def is_json(path):
 
 
 def as_json(path, tool, like=None, warps=None):
-    """The logs of a file, which is JSON already or becomes it by sm100emu-log. Of a second run warps are called as in the
-    first, `like`, unless that is JSON."""
+    """The logs of a file, which is JSON already or becomes it by sm100emu-log. Of a second run warps are called as in
+    the first, `like`, unless that is JSON; `warps` are their names, with commas between them, or None."""
     if is_json(path):
         with open(path, "rb") as f:
             text = f.read()

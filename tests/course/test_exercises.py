@@ -385,7 +385,8 @@ class Predicted(unittest.TestCase):
 
     def test_masks_of_the_dsl(self):
         """A cluster of 4 x 4 has the masks and counts of step 04."""
-        a, out = self.of_dsl("cluster", "(4, 4)", "rank 0."), self.printed("04_pair_umma", "--k", "64", "--verify", "none")
+        a = self.of_dsl("cluster", "(4, 4)", "rank 0.")
+        out = self.printed("04_pair_umma", "--k", "64", "--verify", "none")
         found = self.masks(out, 4, 4, 0, 0)
         self.assertEqual(found, tuple(int(a[k], 16) for k in ("a_mask", "b_mask", "commit_mask")))
         self.assertIn(f"= {a['ab_empty']}\n", out)

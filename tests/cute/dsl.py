@@ -1,8 +1,8 @@
 """dsl.py ROOT [PROGRAM PTX]: the lesson of docs/cute.md on the DSL says what is so.
 
 1. Its table has an instruction of common/*.cuh in each row that names a line of step 05.
-2. With PROGRAM, the DSL's file, and PTX, what the DSL makes of it: the call is in the line that the row names, the PTX has the
-   row's instructions there, and it has none of these families elsewhere; arrivals and bytes are those of the page.
+2. With PROGRAM, the DSL's file, and PTX, what the DSL makes of it: the call is in the line that the row names, the PTX
+   has the row's instructions there, and none of these families elsewhere; arrivals and bytes are those of the page.
 3. Each of these comparisons fails when what it compares with is changed by a little.
 """
 
@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-FAMILIES = re.compile(r"""(?:@\S+\s+)?(tcgen05\.\w+|mbarrier\.arrive\.expect_tx|mbarrier\.\w+|cp\.async\.bulk\.(?:tensor|\w+)|
+FAMILIES = re.compile(r"""(?:@\S+\s+)?(tcgen05\.\w+|mbarrier\.arrive\.expect_tx|mbarrier\.\w+|cp\.async\.bulk\.\w+|
     fence\.proxy\.async|fence\.mbarrier_init|barrier\.cluster\.\w+|bar\.sync|prefetch\.tensormap|mapa)\b""", re.X)
 BLOCK = 6  # lines of a wait's loop, which inline assembly adds to the line of the call
 
@@ -31,7 +31,8 @@ def rows_of(page):
 def barriers_of(page):
     """What completes a phase, by the table of barriers: {arrivals}, {bytes}."""
     cells = re.findall(r"^\| 0x4.*\| (.*) \|$", page, re.M)
-    return {int(c.split()[0].rstrip(",:")) for c in cells}, {int(b.replace(",", "")) for b in re.findall(r"([\d,]+) bytes", " ".join(cells))}
+    sizes = re.findall(r"([\d,]+) bytes", " ".join(cells))
+    return {int(c.split()[0].rstrip(",:")) for c in cells}, {int(size.replace(",", "")) for size in sizes}
 
 
 def check_common(rows, common):
