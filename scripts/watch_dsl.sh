@@ -1,6 +1,6 @@
 #!/bin/sh
-# watch_dsl.sh BUILD: runs the CuTe DSL program that step 05 comes from, and step 05 on the same problem, both on the emulator
-# with --trace; makes BUILD/watch/dsl/index.html, which shows the two side by side, and trace.json, of step 05.
+# watch_dsl.sh BUILD: runs the CuTe DSL program that step 05 comes from, and step 05 on the same problem, both on the
+# emulator with --trace; makes BUILD/watch/dsl/index.html, which shows the two side by side, and trace.json, of step 05.
 #
 #   DSL=FILE  the program, dense_gemm_alpha_beta_persistent.py of NVIDIA/cutlass. Without it the file is fetched from
 #             GitHub at COMMIT into BUILD/dsl/, once, and must have SHA256. It is never part of this repository.
@@ -22,8 +22,8 @@ SHA256=0c56020660288037508b8fb3630adca89372ffa95a6d0bf55b3305b8b3a35a18
 FILE=examples/python/CuTeDSL/cute/blackwell/kernel/dense_gemm/dense_gemm_alpha_beta_persistent.py
 FROM=${DSL_FROM:-https://raw.githubusercontent.com/NVIDIA/cutlass}/$COMMIT/$FILE
 
-# What both compute: 76 tiles of 256 x 128 for the 74 clusters that a B200 has room for. So the first two make two tiles.
-# Each tile has four K tiles of 64.
+# What both compute: 76 tiles of 256 x 128, for the 74 clusters that a B200 has room for. So the first two clusters make
+# two tiles. Each tile has four K tiles of 64.
 M=1024 N=2432 K=256
 
 die() {
@@ -42,7 +42,7 @@ print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' "$1"
 # fetch FILE: the program from GitHub; nothing stays of another file, or of part of it
 fetch() {
     mkdir -p "${1%/*}"
-    echo "watch-dsl: fetching ${FILE##*/} of NVIDIA/cutlass at $(echo $COMMIT | cut -c1-9) into ${1%/*}/ (85 KB, once)" >&2
+    echo "watch-dsl: fetching $FROM into ${1%/*}/ (85 KB, once)" >&2
     why=$(python3 -IS -c 'import sys, urllib.request
 with urllib.request.urlopen(sys.argv[1], timeout=30) as answer, open(sys.argv[2], "wb") as to:
     to.write(answer.read())' "$FROM" "$1.new" 2>&1) || {
@@ -79,7 +79,8 @@ record "$folder/log-dsl" "$folder/findings-dsl.sarif" "$folder/says-dsl.txt" pyt
     --mnkl $M,$N,$K,1 --ab_dtype Float16 --c_dtype Float16 --d_dtype Float16 --mma_tiler_mn 256,128 \
     --cluster_shape_mn 2,1 --use_2cta_instrs --alpha 2.0 --beta 1.0
 unset PYTHONPATH
-grep -qx PASS "$folder/says-dsl.txt" || die "the program's result is not right; $folder/says-dsl.txt has what it printed"
+grep -qx PASS "$folder/says-dsl.txt" ||
+    die "the program's result is not right; $folder/says-dsl.txt has what it printed"
 [ $code = 0 ] || echo "watch-dsl: there are findings; $folder/says-dsl.txt has them, docs/conformance.md says why" >&2
 
 # Its warps have the tasks of step 05's. No function is left of which its lines could be named.

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # build, folder, schedule and options are set by who reads it
+# shellcheck shell=sh disable=SC2034,SC2154 # build, folder, schedule and options are set by who reads it
 # watched.sh, read by watch.sh and watch_dsl.sh: a run with a log, and what is made of logs. They set
 #
 #   build     the folder with the emulator

@@ -35,8 +35,8 @@ void names_free(struct names *names);
  * the names are used. A run that ended early has not come to all tasks. */
 void names_like(struct names *names, struct names *other);
 
-/* Warps 0, 1, ... of a CTA are called by the words of `list`, which commas part: for kernels whose lines name no task, as
- * a compiler of Python makes them. Warps behind the last word keep their names; NULL changes none. */
+/* Warps 0, 1, ... of a CTA are called by the words of `list`, with commas between them: for kernels whose lines name no
+ * task, as a compiler of Python makes them. Warps behind the last word keep their names; NULL changes none. */
 void names_call_warps(struct names *names, const char *list);
 
 /* Of the cluster at log->clusters[cluster]; worked out when it is first asked for. */

@@ -27,6 +27,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.parse
 import zlib
 
 from sm100emu.source import source_lines
@@ -69,8 +70,8 @@ def is_json(path):
 
 
 def as_json(path, tool, like=None, warps=None):
-    """The logs of a file, which is JSON already or becomes it by sm100emu-log. Of a second run warps are called as in the
-    first, `like`, unless that is JSON."""
+    """The logs of a file, which is JSON already or becomes it by sm100emu-log. Of a second run warps are called as in
+    the first, `like`, unless that is JSON; `warps` are their names, with commas between them, or None."""
     if is_json(path):
         with open(path, "rb") as f:
             text = f.read()
@@ -90,6 +91,11 @@ def as_json(path, tool, like=None, warps=None):
     return data["logs"]
 
 
+def path_of(uri):
+    """A file by its SARIF name: a path, or file:///path with escapes."""
+    return urllib.parse.unquote(urllib.parse.urlsplit(uri).path) if uri.startswith("file:") else uri
+
+
 def findings(path):
     """The first finding of a SARIF file, errors before warnings: {level, text, rule, at, count}, or None."""
     if not path or not os.path.exists(path) or not os.path.getsize(path):
@@ -105,7 +111,7 @@ def findings(path):
         "level": r.get("level", "warning"),
         "text": r["message"]["text"],
         "rule": r.get("ruleId", ""),
-        "at": at.get("artifactLocation", {}).get("uri", ""),
+        "at": path_of(at.get("artifactLocation", {}).get("uri", "")),
         "line": at.get("region", {}).get("startLine", 0),
         "count": len(results),
     }
@@ -369,7 +375,8 @@ def main(argv=None):
     )
     p.add_argument("log", nargs="+", help=argparse.SUPPRESS)
     p.add_argument("-o", dest="out", required=True, help=argparse.SUPPRESS)
-    for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool", "--warps", "--warps2"):
+    pairs = [option + number for option in ("--name", "--said", "--root", "--warps") for number in ("", "2")]
+    for option in pairs + ["--title", "--log-tool"]:
         p.add_argument(option, help=argparse.SUPPRESS)
     p.add_argument("--tour", help=argparse.SUPPRESS)
     p.add_argument("--room", type=int, default=ROOM, help=argparse.SUPPRESS)

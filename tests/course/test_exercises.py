@@ -364,6 +364,33 @@ class Predicted(unittest.TestCase):
         out = self.printed("05_persistent_warpspec", *words, "--m", "256", "--n", "256", "--verify", "none")
         self.assertIn(f"{a['stages']} stages x {a['stage_bytes']} bytes", out)
 
+    def of_dsl(self, word, *texts):
+        """The answers by some seed whose text has these words."""
+        for seed in range(200):
+            e = next(e for e in predict.load(ROOT, "05", str(seed)) if e.name == "05-predict-dsl-" + word)
+            if all(text in e.text for text in texts):
+                return self.answers(e)
+        self.fail(f"no seed draws {texts}")
+
+    def test_plan_of_the_dsl(self):
+        """By the DSL itself, version 4.8.1: what its PTX initialises, expects and allocates."""
+        for drawn, want in ((("(256, 128)", "of Float16. A"), "64 24576 49152 8 2 256"),
+                            (("(256, 192)", "of Float32. A"), "64 28672 57344 5 3 512"),
+                            (("(256, 256)", "of Float16. A"), "64 32768 65536 5 2 512")):
+            a = self.of_dsl("plan", *drawn)
+            self.assertEqual(" ".join(a[k] for k in "k stage_bytes expected ab_stages d_stages columns".split()), want)
+        out = self.printed("05_persistent_warpspec", "--tile-n", "128", "--d-type", "f16", "--m", "256", "--n", "128",
+                           "--verify", "none")
+        self.assertIn("8 stages x 24576 bytes", out)
+
+    def test_masks_of_the_dsl(self):
+        """A cluster of 4 x 4 has the masks and counts of step 04."""
+        a = self.of_dsl("cluster", "(4, 4)", "rank 0.")
+        out = self.printed("04_pair_umma", "--k", "64", "--verify", "none")
+        found = self.masks(out, 4, 4, 0, 0)
+        self.assertEqual(found, tuple(int(a[k], 16) for k in ("a_mask", "b_mask", "commit_mask")))
+        self.assertIn(f"= {a['ab_empty']}\n", out)
+
 
 class Running(unittest.TestCase):
     """On the emulator: no start passes, every mistake is told, the solution passes and nothing is said of it."""

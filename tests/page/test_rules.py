@@ -111,6 +111,26 @@ class Rules(unittest.TestCase):
                 with self.assertRaisesRegex(watch.Refused, why):
                     watch.make([path], folder)
 
+    def test_names_of_warps(self):
+        """sm100emu-log, here a stand-in, is told what the warps of each run are called."""
+        with tempfile.TemporaryDirectory() as folder:
+            tool, said = os.path.join(folder, "tool"), os.path.join(folder, "said")
+            with open(tool, "w") as f:
+                f.write("#!/bin/sh\necho \"$@\" >>'%s'\ncat '%s'\n" % (said, os.path.join(folder, "json")))
+            os.chmod(tool, 0o755)
+            for name, text in ("log", "no JSON"), ("json", '{"version": 1, "logs": []}'):
+                with open(os.path.join(folder, name), "w") as f:
+                    f.write(text)
+            log = os.path.join(folder, "log")
+            watch.as_json(log, tool, None, None)
+            watch.as_json(log, tool, log, "load,mma")
+            with open(said) as f:
+                self.assertEqual(f.read(), f"--json {log}\n--json --like={log} --warps=load,mma {log}\n")
+
+    def test_places_of_findings(self):
+        self.assertEqual(watch.path_of("file:///a%20b/k.py"), "/a b/k.py")
+        self.assertEqual(watch.path_of("02_simple_umma/02_simple_umma.cu"), "02_simple_umma/02_simple_umma.cu")
+
     def test_names_of_kernels(self):
         self.assertEqual(watch.plain("_Z9pair_umma14CUtensorMap_stS_4gemmP7witness"), "pair_umma")
         self.assertEqual(watch.plain("_ZN3foo3barEv"), "foo::bar")
