@@ -1,9 +1,9 @@
-"""Stands in for `import torch` in the tutorials and examples of Triton and CuTe DSL, so that their files run as they are.
+"""Stands in for `import torch` in tutorials and examples of Triton and CuTe DSL, so that their files run as they are.
 
-A tensor is a NumPy array in managed memory (cuMemAllocManaged), which the host and the emulated GPU share by address, and
-the name of a device; bfloat16 and the 8-bit floats are those of ml_dtypes. The host computes, behind cuCtxSynchronize if
-the tensor's device is "cuda". There is what these programs use and no more: an attribute that is not here is an
-AttributeError with its name. Products are summed in float32, as a reference wants.
+A tensor is a NumPy array in managed memory, which the host and the emulated GPU share by address, and the name of a
+device; bfloat16 and the 8-bit floats are those of ml_dtypes. The host computes, behind cuCtxSynchronize if the device
+is "cuda". There is what these programs use and no more: an attribute that is not here is an AttributeError with its
+name. Products are summed in float32, as a reference wants.
 """
 
 import builtins
@@ -78,12 +78,9 @@ class _Properties:
     name = "emulated B200"
 
     def __init__(self):
-        self.multi_processor_count = _attribute(16)
-        self.shared_memory_per_block_optin = _attribute(97)
-        self.regs_per_multiprocessor = _attribute(82)
-        self.major, self.minor = _attribute(75), _attribute(76)
-        self.warp_size = 32
-        self.total_memory = 8 << 30
+        self.multi_processor_count, self.shared_memory_per_block_optin = _attribute(16), _attribute(97)
+        self.regs_per_multiprocessor, self.major, self.minor = _attribute(82), _attribute(75), _attribute(76)
+        self.warp_size, self.total_memory = 32, 8 << 30
 
 
 def _synchronize(*ignored):
@@ -175,8 +172,8 @@ _exported = []
 def _capsule(t):
     code = {"bfloat16": 4, "bool": 6}.get(t.dtype.name, {"i": 0, "f": 2}.get(t.dtype.numpy.kind, 1))
     axes = ctypes.c_int64 * t.ndim
-    managed = _DLTensor(t.data_ptr(), t.__dlpack_device__()[0], 0, t.ndim, code, 8 * t.dtype.itemsize, 1, axes(*t.shape),
-                        axes(*t.stride()), 0)
+    managed = _DLTensor(t.data_ptr(), t.__dlpack_device__()[0], 0, t.ndim, code, 8 * t.dtype.itemsize, 1,
+                        axes(*t.shape), axes(*t.stride()), 0)
     _exported.append((managed, t.a))  # never deleted: the DSL may look at it as long as it likes
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -272,29 +269,11 @@ class Tensor:
         kind = dtype or args[0]
         return Tensor(self.a.view(kind.numpy), self.device) if isinstance(kind, _dtype) else self.reshape(*args)
 
-    def reshape(self, *args):
-        return Tensor(self.a.reshape(_shape(args)), self.device)
-
-    def permute(self, *args):
-        return Tensor(self.a.transpose(_shape(args)), self.device)
-
-    def transpose(self, i, j):
-        return Tensor(np.swapaxes(self.a, i, j), self.device)
-
     def t(self):
         return self.T
 
-    def squeeze(self, dim=None):
-        return Tensor(np.squeeze(self.a, dim), self.device)
-
-    def unsqueeze(self, dim):
-        return Tensor(np.expand_dims(self.a, dim), self.device)
-
     def select(self, dim, index):
         return Tensor(np.moveaxis(self.a, dim, 0)[index], self.device)
-
-    def flatten(self):
-        return self.reshape(-1)
 
     def expand(self, *args):
         new = _shape(args)
@@ -390,43 +369,8 @@ class Tensor:
     def masked_fill(self, mask, value):
         return self.like(np.where(_raw(mask), np.asarray(value, self.a.dtype), self.values()))
 
-    def clamp_min(self, low):
-        return self.like(np.maximum(self.values(), low))
-
-    def repeat(self, *args):
-        return self.like(np.tile(self.values(), _shape(args)))
-
-    def repeat_interleave(self, times, dim=None):
-        return self.like(np.repeat(self.values(), times, dim))
-
-    def _reduce(self, f, dim=None, keepdim=False):
-        return self.like(f(_wide(self), axis=dim, keepdims=keepdim), self.dtype)
-
-    def sum(self, dim=None, keepdim=False):
-        return self._reduce(np.sum, dim, keepdim)
-
-    def mean(self, dim=None, keepdim=False):
-        return self._reduce(np.mean, dim, keepdim)
-
-    def max(self, dim=None, keepdim=False):
-        values = self._reduce(np.max, dim, keepdim)
-        return values if dim is None else (values, argmax(self, dim))
-
-    def min(self, dim=None, keepdim=False):
-        values = self._reduce(np.min, dim, keepdim)
-        return values if dim is None else (values, argmin(self, dim))
-
-    def any(self):
-        return self.like(np.any(self.values()))
-
-    def all(self):
-        return self.like(np.all(self.values()))
-
     def abs(self):
         return self.like(np.abs(_wide(self)), self.dtype)
-
-    def cumsum(self, dim):
-        return self.like(np.cumsum(self.values(), dim))
 
     def __matmul__(self, other):
         return matmul(self, other)
@@ -463,6 +407,31 @@ class Tensor:
 
     def __repr__(self):
         return "tensor(%s, dtype=%s)" % (self.values(), self.dtype)
+
+
+# The same bytes in another form; values computed of the tensor's; sums and the like, of one axis if it is named.
+_VIEWS = dict(reshape=lambda a, *shape: a.reshape(_shape(shape)), permute=lambda a, *axes: a.transpose(_shape(axes)),
+              transpose=np.swapaxes, squeeze=lambda a, dim=None: np.squeeze(a, dim), flatten=np.ravel,
+              unsqueeze=lambda a, dim: np.expand_dims(a, dim))
+_VALUES = dict(any=np.any, all=np.all, clamp_min=np.maximum, repeat=lambda a, *times: np.tile(a, _shape(times)),
+               cumsum=lambda a, dim: np.cumsum(a, dim), tril=lambda a, diagonal=0: np.tril(a, diagonal),
+               repeat_interleave=lambda a, times, dim=None: np.repeat(a, times, dim),
+               argmax=lambda a, dim=None: np.argmax(a, dim), argmin=lambda a, dim=None: np.argmin(a, dim))
+
+
+def _reduction(f, index=None):
+    def reduce(self, dim=None, keepdim=False):
+        values = self.like(f(_wide(self), axis=dim, keepdims=keepdim), self.dtype)
+        return values if dim is None or not index else (values, index(self, dim))
+    return reduce
+
+
+for _name, _f in _VIEWS.items():
+    setattr(Tensor, _name, lambda self, *args, f=_f, **options: Tensor(f(self.a, *args, **options), self.device))
+for _name, _f in _VALUES.items():
+    setattr(Tensor, _name, lambda self, *args, f=_f, **options: self.like(f(self.values(), *args, **options)))
+Tensor.sum, Tensor.mean = _reduction(np.sum), _reduction(np.mean)
+Tensor.max, Tensor.min = _reduction(np.max, Tensor.argmax), _reduction(np.min, Tensor.argmin)
 
 
 def _operator(name, f, reflected=False):
@@ -508,8 +477,8 @@ def tensor(data, dtype=None, device=None, **ignored):
 def _maker(fill):
     def make(*shape, dtype=None, device=None, size=None, requires_grad=False, **ignored):
         shape = _shape(shape if size is None else (size,))
-        made = Tensor(_allocate(shape, (dtype or float32).numpy), device or "cpu").requires_grad_(requires_grad)  # noqa: F821
-        return fill(made)
+        made = Tensor(_allocate(shape, (dtype or float32).numpy), device or "cpu")  # noqa: F821
+        return fill(made.requires_grad_(requires_grad))
     return make
 
 
@@ -517,7 +486,8 @@ def _like(fill):
     return lambda t, dtype=None, device=None, **ignored: fill(_room(t.a, dtype or t.dtype, device or t.device))
 
 
-_fills = dict(empty=lambda t: t, zeros=lambda t: t, ones=lambda t: t.fill_(1), rand=Tensor.uniform_, randn=Tensor.normal_)
+_fills = dict(empty=lambda t: t, zeros=lambda t: t, ones=lambda t: t.fill_(1), rand=Tensor.uniform_,
+              randn=Tensor.normal_)
 for _name, _f in _fills.items():
     globals().update({_name: _maker(_f), _name + "_like": _like(_f)})
 
@@ -584,18 +554,6 @@ def logsumexp(x, dim=-1):
     return x.like((np.log(np.exp(w - top).sum(dim, keepdims=True)) + top).squeeze(dim), x.dtype)
 
 
-def argmax(x, dim=None):
-    return x.like(np.argmax(_raw(x), dim))
-
-
-def argmin(x, dim=None):
-    return x.like(np.argmin(_raw(x), dim))
-
-
-def tril(x, diagonal=0):
-    return x.like(np.tril(_raw(x), diagonal))
-
-
 def _unary(f):
     return lambda x: x.like(f(_wide(x)), x.dtype)
 
@@ -604,6 +562,7 @@ exp, log, asin, sqrt, log2, exp2 = map(_unary, (np.exp, np.log, np.arcsin, np.sq
 floor, ceil, round = map(_unary, (np.floor, np.ceil, np.rint))
 signbit, isnan, isinf = [lambda x, f=f: x.like(f(_wide(x))) for f in (np.signbit, np.isnan, np.isinf)]
 abs, max, min, sum, mean = Tensor.abs, Tensor.max, Tensor.min, Tensor.sum, Tensor.mean
+argmax, argmin, tril = Tensor.argmax, Tensor.argmin, Tensor.tril
 
 
 def clamp(x, low=None, high=None):
@@ -615,7 +574,7 @@ def maximum(a, b):
 
 
 def pow(a, b):
-    return a ** b
+    return (a if isinstance(a, Tensor) else b).like(np.power(_raw(a), _raw(b)))
 
 
 def equal(a, b):
