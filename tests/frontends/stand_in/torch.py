@@ -1,19 +1,23 @@
-"""Stands in for `import torch` in Triton's tutorials and examples, so that their files run as they are.
+"""Stands in for `import torch` in tutorials and examples of Triton and CuTe DSL, so that their files run as they are.
 
-A tensor is a NumPy array in managed memory, which the host and the emulated GPU share by address; bfloat16 and the 8-bit
-floats are those of ml_dtypes. There is what these programs use and no more: an attribute that is not here is an
-AttributeError with its name. Products are summed in float32, as a reference wants.
+A tensor is a NumPy array in managed memory, which the host and the emulated GPU share by address, and the name of a
+device; bfloat16 and the 8-bit floats are those of ml_dtypes. The host computes, behind cuCtxSynchronize if the device
+is "cuda". There is what these programs use and no more: an attribute that is not here is an AttributeError with its
+name. Products are summed in float32, as a reference wants.
 """
 
 import builtins
 import contextlib
 import ctypes
+import math
 import sys
 import types
 import weakref
 
 import ml_dtypes
 import numpy as np
+
+nan, inf = math.nan, math.inf
 
 # ---------------------------------------------------------------- the device
 
@@ -42,27 +46,30 @@ def _attribute(number):
     return value.value
 
 
-def _allocate(shape, dtype):
+def _allocate(shape, kind):
     """An array of zeros in managed memory, which is freed with it."""
-    count = builtins.int(np.prod(shape, dtype=np.int64))
-    size, address = builtins.max(count * dtype.itemsize, 16), ctypes.c_void_p()
+    count = math.prod(shape)
+    size, address = builtins.max(count * kind.itemsize, 16), ctypes.c_void_p()
     _call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(size), 1)
     ctypes.memset(address.value, 0, size)
     block = (ctypes.c_byte * size).from_address(address.value)
     # not at exit, when the interpreter may still hold what lies there
     weakref.finalize(block, _cuda.cuMemFree_v2, ctypes.c_uint64(address.value)).atexit = False
-    return np.frombuffer(block, dtype=dtype, count=count).reshape(shape)
+    return np.frombuffer(block, dtype=kind, count=count).reshape(shape)
 
 
 class device:
     def __init__(self, kind="cuda", index=0):
-        self.type, self.index = str(kind).split(":")[0], index
+        self.type, self.index = getattr(kind, "type", str(kind)).split(":")[0], index
 
     def __eq__(self, other):
         return self.type == device(other).type
 
     def __str__(self):
         return self.type
+
+    def __repr__(self):
+        return "device(type='%s')" % self.type
 
     __hash__ = object.__hash__
 
@@ -71,25 +78,43 @@ class _Properties:
     name = "emulated B200"
 
     def __init__(self):
-        self.multi_processor_count = _attribute(16)
-        self.shared_memory_per_block_optin = _attribute(97)
-        self.regs_per_multiprocessor = _attribute(82)
-        self.major, self.minor = _attribute(75), _attribute(76)
-        self.warp_size = 32
-        self.total_memory = 8 << 30
+        self.multi_processor_count, self.shared_memory_per_block_optin = _attribute(16), _attribute(97)
+        self.regs_per_multiprocessor, self.major, self.minor = _attribute(82), _attribute(75), _attribute(76)
+        self.warp_size, self.total_memory = 32, 8 << 30
+
+
+def _synchronize(*ignored):
+    _call("cuCtxSynchronize")
 
 
 class _Stream:
     cuda_stream = 0
+    synchronize = _synchronize
+
+
+class _Event:
+    """Takes no time: the emulator's is not a GPU's."""
+
+    synchronize = _synchronize
+
+    def __init__(self, **ignored):
+        pass
+
+    def record(self, stream=None):
+        pass
+
+    def elapsed_time(self, other):
+        return 1.0
 
 
 cuda = types.ModuleType("torch.cuda")
+cuda.Stream, cuda.Event = _Stream, _Event
 cuda.is_available = lambda: True
 cuda.current_device = lambda: 0
 cuda.device_count = lambda: 1
 cuda.set_device = lambda index: None
-cuda.current_stream = lambda index=None: _Stream
-cuda.synchronize = lambda *a: _call("cuCtxSynchronize")
+cuda.current_stream = cuda.default_stream = lambda index=None: _Stream()
+cuda.synchronize = _synchronize
 cuda.get_device_properties = lambda index=None: _Properties()
 cuda.get_device_capability = lambda index=None: (_attribute(75), _attribute(76))
 cuda.get_device_name = lambda index=None: _Properties.name
@@ -104,6 +129,7 @@ class dtype:
         self.name, self.numpy = name, np.dtype(numpy)
         self.itemsize = self.numpy.itemsize
         self.is_floating_point = name.startswith(("float", "bfloat"))
+        self.is_signed = self.is_floating_point or self.numpy.kind == "i"
 
     def __str__(self):
         return "torch." + self.name
@@ -112,37 +138,58 @@ class dtype:
 
 
 dtype.__module__ = "torch"
-_types = [dtype(n, getattr(np, n)) for n in "float16 float32 float64 uint8 int8 int16 int32 int64".split()]
+_types = [dtype(n, getattr(np, n)) for n in "float16 float32 float64 uint8 uint32 int8 int16 int32 int64".split()]
 _types += [dtype(n, getattr(ml_dtypes, n)) for n in "bfloat16 float8_e4m3fn float8_e5m2 float8_e8m0fnu".split()]
 _types.append(dtype("bool", np.bool_))
 _by_numpy = {t.numpy: t for t in _types}
+# CuTe DSL looks these names up; their elements are bytes here.
+_types[:0] = [dtype(n, np.uint8) for n in ("float8_e4m3fnuz", "float4_e2m1fn_x2")]
 globals().update({t.name: t for t in _types if t.name != "bool"})
-_bool = _types[-1]
+_bool, _dtype, _device = _types[-1], dtype, device
 half, float, int, long, double = float16, float32, int32, int64, float64  # noqa: F821 (made above)
 finfo = lambda t: ml_dtypes.finfo(t.numpy)  # noqa: E731
 
 
 class Size(tuple):
     def numel(self):
-        return _count(self)
+        return math.prod(self)
 
 
-def _count(shape):
-    n = 1
-    for s in shape:
-        n *= s
-    return n
+# ---------------------------------------------------------------- DLPack (dlpack.h)
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+                ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]  # DLManagedTensor
+
+
+_exported = []
+
+
+def _capsule(t):
+    code = {"bfloat16": 4, "bool": 6}.get(t.dtype.name, {"i": 0, "f": 2}.get(t.dtype.numpy.kind, 1))
+    axes = ctypes.c_int64 * t.ndim
+    managed = _DLTensor(t.data_ptr(), t.__dlpack_device__()[0], 0, t.ndim, code, 8 * t.dtype.itemsize, 1,
+                        axes(*t.shape), axes(*t.stride()), 0)
+    _exported.append((managed, t.a))  # never deleted: the DSL may look at it as long as it likes
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(managed), b"dltensor", None)
 
 
 # ---------------------------------------------------------------- tensors
 
 
 def _raw(x):
-    return x.a if isinstance(x, Tensor) else x
+    return x.values() if isinstance(x, Tensor) else x
 
 
 def _wide(a):
     """NumPy sums and multiplies floats of 8 and 16 bits in their own type, or not at all."""
+    a = _raw(a)
     narrow = isinstance(a, np.ndarray) and a.dtype.itemsize <= 2 and _by_numpy[a.dtype].is_floating_point
     return a.astype(np.float32) if narrow else a
 
@@ -151,19 +198,35 @@ def _shape(args):
     return tuple(args[0]) if len(args) == 1 and not np.isscalar(args[0]) else tuple(args)
 
 
+def _room(like, kind, on):
+    """A tensor of zeros, dense, with the axes of the array `like` in the order of its strides."""
+    order = sorted(range(like.ndim), key=lambda i: -like.strides[i])
+    flat = _allocate([like.shape[i] for i in order], kind.numpy)
+    return Tensor(flat.transpose(np.argsort(order)) if order else flat, on)
+
+
+def _made(values, kind=None, on="cpu"):
+    """A tensor of these values; double precision is made single where no type is asked for."""
+    a = np.asarray(values)
+    kind = kind or (float32 if a.dtype == np.float64 else _by_numpy[a.dtype])  # noqa: F821
+    made = _room(a, kind, on)
+    with np.errstate(all="ignore"):
+        made.a[...] = a.astype(kind.numpy)
+    return made
+
+
 class Tensor:
-    def __init__(self, a):
-        self.a = a
+    def __init__(self, a, on="cpu"):
+        self.a, self.device = a, device(on)
         self.requires_grad, self.grad = False, None
 
-    # -- what Triton asks for
+    # -- what the front ends ask for
     dtype = property(lambda self: _by_numpy[self.a.dtype])
-    device = property(lambda self: device("cuda"))
-    is_cuda = True
+    is_cuda = property(lambda self: self.device.type == "cuda")
     shape = property(lambda self: Size(self.a.shape))
     ndim = property(lambda self: self.a.ndim)
-    T = property(lambda self: Tensor(self.a.T))
-    mT = property(lambda self: Tensor(np.swapaxes(self.a, -1, -2)))
+    T = property(lambda self: Tensor(self.a.T, self.device))
+    mT = property(lambda self: self.transpose(-1, -2))
     data = property(lambda self: self)
 
     def data_ptr(self):
@@ -179,6 +242,9 @@ class Tensor:
     def dim(self):
         return self.a.ndim
 
+    def dim_order(self):
+        return tuple(sorted(range(self.ndim), key=lambda i: -self.a.strides[i]))
+
     def numel(self):
         return self.a.size
 
@@ -188,52 +254,65 @@ class Tensor:
     def is_contiguous(self):
         return self.a.flags.c_contiguous
 
+    def __dlpack__(self, stream=None):
+        return _capsule(self)
+
+    def __dlpack_device__(self):
+        return (2 if self.is_cuda else 1, 0)
+
+    @classmethod
+    def __torch_function__(cls, *args):
+        raise NotImplementedError
+
     # -- other forms of the same bytes
-    def view(self, *args):
-        if isinstance(args[0], dtype):
-            return Tensor(self.a.view(args[0].numpy))
-        return self.reshape(*args)
-
-    def reshape(self, *args):
-        return Tensor(self.a.reshape(_shape(args)))
-
-    def permute(self, *args):
-        return Tensor(self.a.transpose(_shape(args)))
-
-    def transpose(self, i, j):
-        return Tensor(np.swapaxes(self.a, i, j))
+    def view(self, *args, dtype=None):
+        kind = dtype or args[0]
+        return Tensor(self.a.view(kind.numpy), self.device) if isinstance(kind, _dtype) else self.reshape(*args)
 
     def t(self):
         return self.T
 
-    def squeeze(self, dim=None):
-        return Tensor(np.squeeze(self.a, dim))
-
-    def unsqueeze(self, dim):
-        return Tensor(np.expand_dims(self.a, dim))
-
     def select(self, dim, index):
-        return Tensor(np.take(self.a, [index], dim)).squeeze(dim)
-
-    def flatten(self):
-        return self.reshape(-1)
+        return Tensor(np.moveaxis(self.a, dim, 0)[index], self.device)
 
     def expand(self, *args):
-        return Tensor(np.broadcast_to(self.a, _shape(args)))
+        new = _shape(args)
+        old = (1,) * (len(new) - self.ndim) + self.a.shape
+        return Tensor(np.broadcast_to(self.a, [o if n == -1 else n for n, o in zip(new, old)]), self.device)
 
     def detach(self):
         return self
 
     # -- copies
+    def values(self):
+        if self.is_cuda:
+            _synchronize()
+        return self.a
+
+    numpy = values
+
+    def like(self, values, kind=None):
+        """What is computed of this tensor is on its device."""
+        return _made(values, kind, self.device)
+
     def contiguous(self):
-        return self if self.is_contiguous() else self.clone()
+        return self if self.is_contiguous() else self.like(np.ascontiguousarray(self.values()))
 
     def clone(self):
-        return tensor(self.a)
+        return self.like(self.values(), self.dtype)
 
-    def to(self, *args, dtype=None, **ignored):
-        kind = dtype or next((x for x in args if isinstance(x, globals()["dtype"])), self.dtype)
-        return self if kind is self.dtype else tensor(_wide(self.a).astype(kind.numpy))
+    def to(self, *args, dtype=None, device=None, **ignored):
+        for word in args:
+            if isinstance(word, Tensor):
+                dtype, device = word.dtype, word.device
+            elif isinstance(word, _dtype):
+                dtype = word
+            elif not isinstance(word, builtins.bool):
+                device = word
+        kind, on = dtype or self.dtype, _device(device or self.device)
+        if kind.numpy == self.a.dtype and on == self.device:
+            return self
+        return _made(self.values() if kind.numpy == self.a.dtype else _wide(self), kind, on)
 
     type = to
 
@@ -247,33 +326,32 @@ class Tensor:
         return self.to(int64)  # noqa: F821
 
     def cpu(self):
-        return self
+        return self.to(device="cpu")
 
     def cuda(self):
-        return self
-
-    def numpy(self):
-        return self.a
+        return self.to(device="cuda")
 
     def tolist(self):
-        return self.a.tolist()
+        return self.values().tolist()
 
     def item(self):
-        return self.a.item()
+        return self.values().item()
 
     def copy_(self, other):
-        self.a[...] = _raw(other)
+        self.values()[...] = _wide(other)
         return self
 
     def fill_(self, value):
-        self.a[...] = value
-        return self
+        return self.copy_(value)
 
     def zero_(self):
         return self.fill_(0)
 
     def normal_(self, mean=0.0, std=1.0):
         return self.copy_(_random.normal(mean, std, self.a.shape))
+
+    def uniform_(self, low=0.0, high=1.0):
+        return self.copy_(_random.uniform(low, high, self.a.shape))
 
     def random_(self, low, high):
         return self.copy_(_random.integers(low, high, self.a.shape))
@@ -287,43 +365,12 @@ class Tensor:
         self.requires_grad = on
         return self
 
-    def masked_fill(self, mask, value):
-        return tensor(np.where(_raw(mask), np.asarray(value, self.a.dtype), self.a))
-
-    def clamp_min(self, low):
-        return tensor(np.maximum(self.a, low))
-
-    def repeat(self, *args):
-        return tensor(np.tile(self.a, _shape(args)))
-
-    def repeat_interleave(self, times, dim=None):
-        return tensor(np.repeat(self.a, times, dim))
-
     # -- arithmetic
-    def _reduce(self, f, dim, keepdim):
-        return tensor(f(_wide(self.a), axis=dim, keepdims=keepdim), dtype=None if f is np.any else self.dtype)
-
-    def sum(self, dim=None, keepdim=False):
-        return self._reduce(np.sum, dim, keepdim)
-
-    def mean(self, dim=None, keepdim=False):
-        return self._reduce(np.mean, dim, keepdim)
-
-    def max(self, dim=None, keepdim=False):
-        values = self._reduce(np.max, dim, keepdim)
-        return values if dim is None else (values, argmax(self, dim))
-
-    def any(self):
-        return tensor(np.any(self.a))
-
-    def all(self):
-        return tensor(np.all(self.a))
+    def masked_fill(self, mask, value):
+        return self.like(np.where(_raw(mask), np.asarray(value, self.a.dtype), self.values()))
 
     def abs(self):
-        return tensor(np.abs(_wide(self.a)), dtype=self.dtype)
-
-    def cumsum(self, dim):
-        return tensor(np.cumsum(self.a, dim))
+        return self.like(np.abs(_wide(self)), self.dtype)
 
     def __matmul__(self, other):
         return matmul(self, other)
@@ -331,11 +378,12 @@ class Tensor:
     def __getitem__(self, key):
         key = tuple(_raw(k) for k in key) if isinstance(key, tuple) else _raw(key)
         found = self.a[key]
-        return Tensor(found) if isinstance(found, np.ndarray) and found.base is not None else tensor(found)
+        shared = isinstance(found, np.ndarray) and found.base is not None
+        return Tensor(found, self.device) if shared else self.like(self.values()[key], self.dtype)
 
     def __setitem__(self, key, value):
         key = tuple(_raw(k) for k in key) if isinstance(key, tuple) else _raw(key)
-        self.a[key] = _raw(value)
+        self.values()[key] = _wide(value)
 
     def __len__(self):
         return len(self.a)
@@ -344,52 +392,74 @@ class Tensor:
         return (self[i] for i in range(len(self.a)))
 
     def __bool__(self):
-        return builtins.bool(self.a)
+        return builtins.bool(self.values())
 
     def __float__(self):
-        return self.a.item() + 0.0
+        return self.item() + 0.0
 
     def __int__(self):
-        return builtins.int(self.a.item())
+        return builtins.int(self.item())
 
     def __index__(self):
-        return self.a.item()
+        return self.item()
 
     __hash__ = object.__hash__
 
     def __repr__(self):
-        return "tensor(%s, %s)" % (self.a, self.dtype)
+        return "tensor(%s, dtype=%s)" % (self.values(), self.dtype)
 
-    @classmethod
-    def __torch_function__(cls, *args):
-        raise NotImplementedError
+
+# The same bytes in another form; values computed of the tensor's; sums and the like, of one axis if it is named.
+_VIEWS = dict(reshape=lambda a, *shape: a.reshape(_shape(shape)), permute=lambda a, *axes: a.transpose(_shape(axes)),
+              transpose=np.swapaxes, squeeze=lambda a, dim=None: np.squeeze(a, dim), flatten=np.ravel,
+              unsqueeze=lambda a, dim: np.expand_dims(a, dim))
+_VALUES = dict(any=np.any, all=np.all, clamp_min=np.maximum, repeat=lambda a, *times: np.tile(a, _shape(times)),
+               cumsum=lambda a, dim: np.cumsum(a, dim), tril=lambda a, diagonal=0: np.tril(a, diagonal),
+               repeat_interleave=lambda a, times, dim=None: np.repeat(a, times, dim),
+               argmax=lambda a, dim=None: np.argmax(a, dim), argmin=lambda a, dim=None: np.argmin(a, dim))
+
+
+def _reduction(f, index=None):
+    def reduce(self, dim=None, keepdim=False):
+        values = self.like(f(_wide(self), axis=dim, keepdims=keepdim), self.dtype)
+        return values if dim is None or not index else (values, index(self, dim))
+    return reduce
+
+
+for _name, _f in _VIEWS.items():
+    setattr(Tensor, _name, lambda self, *args, f=_f, **options: Tensor(f(self.a, *args, **options), self.device))
+for _name, _f in _VALUES.items():
+    setattr(Tensor, _name, lambda self, *args, f=_f, **options: self.like(f(self.values(), *args, **options)))
+Tensor.sum, Tensor.mean = _reduction(np.sum), _reduction(np.mean)
+Tensor.max, Tensor.min = _reduction(np.max, Tensor.argmax), _reduction(np.min, Tensor.argmin)
 
 
 def _operator(name, f, reflected=False):
     def apply(self, other):
-        x, y = _wide(self.a), _wide(_raw(other))
+        x, y = _wide(self), _wide(other)
         if reflected:
             x, y = y, x
-        result = f(x, y)
-        same = self.dtype.is_floating_point and result.dtype.kind == "f"
-        return tensor(result, dtype=self.dtype if same else None)
-    setattr(Tensor, name, apply)
+        with np.errstate(all="ignore"):
+            result = f(x, y)
+        kind, theirs = self.dtype, getattr(other, "dtype", None)
+        if isinstance(theirs, _dtype) and theirs.itemsize > kind.itemsize:
+            kind = theirs
+        return self.like(result, kind if kind.is_floating_point and result.dtype.kind == "f" else None)
+    setattr(Tensor, "__%s__" % name, apply)
 
 
 for _name, _f in dict(add=np.add, sub=np.subtract, mul=np.multiply, truediv=np.true_divide, floordiv=np.floor_divide,
-                      mod=np.mod, pow=np.power, and_=np.bitwise_and, or_=np.bitwise_or, lshift=np.left_shift,
-                      rshift=np.right_shift, xor=np.bitwise_xor).items():
-    _operator("__%s__" % _name.rstrip("_"), _f)
-    _operator("__r%s__" % _name.rstrip("_"), _f, reflected=True)
-for _name in "eq ne lt le gt ge".split():
-    _operator("__%s__" % _name, {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
-                                 "gt": np.greater, "ge": np.greater_equal}[_name])
-Tensor.__neg__ = lambda self: tensor(-self.a)
-Tensor.__invert__ = lambda self: tensor(~self.a)
+                      mod=np.mod, pow=np.power, lshift=np.left_shift, rshift=np.right_shift, xor=np.bitwise_xor,
+                      **{"and": np.bitwise_and, "or": np.bitwise_or}).items():
+    _operator(_name, _f)
+    _operator("r" + _name, _f, reflected=True)
+for _name, _f in dict(eq=np.equal, ne=np.not_equal, lt=np.less, le=np.less_equal, gt=np.greater,
+                      ge=np.greater_equal).items():
+    _operator(_name, _f)
+Tensor.__neg__ = lambda self: self.like(-self.values())
+Tensor.__invert__ = lambda self: self.like(~self.values())
 
-nan, inf = builtins.float("nan"), builtins.float("inf")
-
-# ---------------------------------------------------------------- functions
+# ---------------------------------------------------------------- making tensors
 
 _random = np.random.default_rng(0)
 
@@ -399,130 +469,112 @@ def manual_seed(seed):
     _random = np.random.default_rng(seed)
 
 
-def tensor(data, dtype=None, **ignored):
-    a = np.asarray([_raw(x) for x in data] if isinstance(data, (list, tuple)) else _raw(data))
-    if dtype is None and a.dtype == np.float64:
-        dtype = float32  # noqa: F821
-    kind = dtype or _by_numpy[a.dtype]
-    made = Tensor(_allocate(a.shape, kind.numpy))
-    made.a[...] = a.astype(kind.numpy)
-    return made
+def tensor(data, dtype=None, device=None, **ignored):
+    values = [_raw(x) for x in data] if isinstance(data, (list, tuple)) else _raw(data)
+    return _made(values, dtype, device or "cpu")
 
 
 def _maker(fill):
-    def make(*shape, dtype=None, device=None, **ignored):
-        if "size" in ignored:
-            shape = ignored["size"]
-            shape = (shape,)
-        kind = dtype or float32  # noqa: F821
-        made = Tensor(_allocate(_shape(shape), kind.numpy))
-        made.requires_grad = ignored.get("requires_grad", False)
-        if fill:
-            made.a[...] = np.asarray(fill(made.a.shape)).astype(kind.numpy)
-        return made
+    def make(*shape, dtype=None, device=None, size=None, requires_grad=False, **ignored):
+        shape = _shape(shape if size is None else (size,))
+        made = Tensor(_allocate(shape, (dtype or float32).numpy), device or "cpu")  # noqa: F821
+        return fill(made.requires_grad_(requires_grad))
     return make
 
 
-def _like(maker):
-    return lambda x, dtype=None, **ignored: maker(x.shape, dtype=dtype or x.dtype)
+def _like(fill):
+    return lambda t, dtype=None, device=None, **ignored: fill(_room(t.a, dtype or t.dtype, device or t.device))
 
 
-empty, zeros, ones = _maker(None), _maker(None), _maker(np.ones)
-rand, randn = _maker(lambda s: _random.random(s)), _maker(lambda s: _random.standard_normal(s))
-empty_like, zeros_like, ones_like, rand_like, randn_like = map(_like, (empty, zeros, ones, rand, randn))
+_fills = dict(empty=lambda t: t, zeros=lambda t: t, ones=lambda t: t.fill_(1), rand=Tensor.uniform_,
+              randn=Tensor.normal_)
+for _name, _f in _fills.items():
+    globals().update({_name: _maker(_f), _name + "_like": _like(_f)})
 
 
-def full(shape, value, dtype=None, **ignored):
-    return _maker(None)(shape, dtype=dtype).fill_(value)
+def full(size, value, **options):
+    return empty(size, **options).fill_(value)  # noqa: F821
 
 
-def randint(low, high=None, size=None, dtype=None, **ignored):
+def randint(low, high=None, size=None, dtype=None, device=None, **ignored):
     if size is None:
         low, high, size = 0, low, high
-    return tensor(_random.integers(low, high, tuple(size)), dtype=dtype or int64)  # noqa: F821
+    return _made(_random.integers(low, high, tuple(size)), dtype or int64, device or "cpu")  # noqa: F821
 
 
-def randperm(n, **ignored):
-    return tensor(_random.permutation(n))
+def randperm(n, device=None, **ignored):
+    return _made(_random.permutation(n), on=device or "cpu")
 
 
-def arange(*args, dtype=None, **ignored):
-    return tensor(np.arange(*args), dtype=dtype)
+def arange(*args, dtype=None, device=None, **ignored):
+    return _made(np.arange(*args), dtype, device or "cpu")
 
 
-def linspace(low, high, steps, dtype=None, **ignored):
-    return tensor(np.linspace(low, high, steps), dtype=dtype or float32)  # noqa: F821
+def linspace(low, high, steps, dtype=None, device=None, **ignored):
+    return _made(np.linspace(low, high, steps), dtype, device or "cpu")
+
+
+def stack(parts, dim=0):
+    return parts[0].like(np.stack([_raw(p) for p in parts], dim))
+
+
+def cat(parts, dim=0):
+    return parts[0].like(np.concatenate([_raw(p) for p in parts], dim))
+
+
+# ---------------------------------------------------------------- functions
 
 
 def matmul(a, b):
-    return tensor(np.matmul(_wide(a.a), _wide(b.a)), dtype=a.dtype)
+    return a.like(np.matmul(_wide(a), _wide(b)), a.dtype)
 
 
 mm = bmm = matmul
 
 
-def where(condition, a, b):
-    return tensor(np.where(_raw(condition), _raw(a), _raw(b)))
+def einsum(how, *parts):
+    return parts[0].like(np.einsum(how, *(_wide(p) for p in parts), optimize=True), parts[0].dtype)
+
+
+def where(condition, *choice):
+    if not choice:
+        return tuple(_made(i) for i in np.nonzero(_raw(condition)))
+    return condition.like(np.where(_raw(condition), *(_raw(c) for c in choice)))
 
 
 def softmax(x, dim=-1, axis=None, dtype=None):
-    w = _wide(x.a)
+    w = _wide(x)
     e = np.exp(w - w.max(dim, keepdims=True))
-    return tensor(e / e.sum(dim, keepdims=True), dtype=x.dtype)
+    return x.like(e / e.sum(dim, keepdims=True), x.dtype)
 
 
-def argmax(x, dim=None):
-    return tensor(np.argmax(_raw(x), dim))
-
-
-def argmin(x, dim=None):
-    return tensor(np.argmin(_raw(x), dim))
-
-
-def stack(parts, dim=0):
-    return tensor(np.stack([p.a for p in parts], dim))
-
-
-def cat(parts, dim=0):
-    return tensor(np.concatenate([p.a for p in parts], dim))
-
-
-def tril(x, diagonal=0):
-    return tensor(np.tril(x.a, diagonal))
+def logsumexp(x, dim=-1):
+    w = _wide(x)
+    top = w.max(dim, keepdims=True)
+    return x.like((np.log(np.exp(w - top).sum(dim, keepdims=True)) + top).squeeze(dim), x.dtype)
 
 
 def _unary(f):
-    return lambda x: tensor(f(_wide(_raw(x))), dtype=x.dtype)
+    return lambda x: x.like(f(_wide(x)), x.dtype)
 
 
-exp, log, abs, asin, sqrt, log2, exp2 = map(_unary, (np.exp, np.log, np.abs, np.arcsin, np.sqrt, np.log2, np.exp2))
+exp, log, asin, sqrt, log2, exp2 = map(_unary, (np.exp, np.log, np.arcsin, np.sqrt, np.log2, np.exp2))
 floor, ceil, round = map(_unary, (np.floor, np.ceil, np.rint))
-signbit, isnan, isinf = [lambda x, f=f: tensor(f(_wide(x.a))) for f in (np.signbit, np.isnan, np.isinf)]
+signbit, isnan, isinf = [lambda x, f=f: x.like(f(_wide(x))) for f in (np.signbit, np.isnan, np.isinf)]
+abs, max, min, sum, mean = Tensor.abs, Tensor.max, Tensor.min, Tensor.sum, Tensor.mean
+argmax, argmin, tril = Tensor.argmax, Tensor.argmin, Tensor.tril
 
 
 def clamp(x, low=None, high=None):
-    return tensor(np.clip(_wide(x.a), low, high), dtype=x.dtype)
+    return x.like(np.clip(_wide(x), low, high), x.dtype)
 
 
 def maximum(a, b):
-    return tensor(np.maximum(_raw(a), _raw(b)))
+    return a.like(np.maximum(_raw(a), _raw(b)))
 
 
 def pow(a, b):
-    return tensor(np.power(_raw(a), _raw(b)))
-
-
-def max(x, dim=None, keepdim=False):
-    return x.max(dim, keepdim)
-
-
-def min(x, dim=None, keepdim=False):
-    values = x._reduce(np.min, dim, keepdim)
-    return values if dim is None else (values, argmin(x, dim))
-
-
-def sum(x, dim=None, keepdim=False):
-    return x.sum(dim, keepdim)
+    return (a if isinstance(a, Tensor) else b).like(np.power(_raw(a), _raw(b)))
 
 
 def equal(a, b):
@@ -530,7 +582,7 @@ def equal(a, b):
 
 
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    return np.allclose(_wide(_raw(a)), _wide(_raw(b)), rtol, atol, equal_nan)
+    return np.allclose(_wide(a), _wide(b), rtol, atol, equal_nan)
 
 
 # By torch's type of result: relative, absolute.
@@ -540,37 +592,36 @@ _TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (
 def assert_close(actual, expected, rtol=None, atol=None, **ignored):
     r, t = _TOLERANCES.get(actual.dtype.name, (0, 0))
     assert actual.shape == expected.shape, (actual.shape, expected.shape)
-    np.testing.assert_allclose(_wide(actual.a), _wide(expected.a), r if rtol is None else rtol,
-                               t if atol is None else atol)
+    np.testing.assert_allclose(_wide(actual), _wide(expected), r if rtol is None else rtol, t if atol is None else atol)
 
 
 def _layer_norm(x, shape, weight, bias, eps):
-    w = _wide(x.a)
+    w = _wide(x)
     rstd = 1 / np.sqrt(w.var(-1, keepdims=True) + eps)
     normal = (w - w.mean(-1, keepdims=True)) * rstd
-    y = tensor(normal * _wide(weight.a) + _wide(bias.a), dtype=x.dtype)
+    y = x.like(normal * _wide(weight) + _wide(bias), x.dtype)
 
     def backward_of(dy):
-        d = _wide(dy.a)
-        g = d * _wide(weight.a)
+        d = _wide(dy)
+        g = d * _wide(weight)
         dx = rstd * (g - g.mean(-1, keepdims=True) - normal * (g * normal).mean(-1, keepdims=True))
-        return (x, weight, bias), [tensor(a, dtype=x.dtype) for a in (dx, (d * normal).sum(0), d.sum(0))]
+        return (x, weight, bias), [x.like(a, x.dtype) for a in (dx, (d * normal).sum(0), d.sum(0))]
 
     y.backward_of = backward_of
     return y
 
 
 def _attention(q, k, v, scale, is_causal=False, enable_gqa=False):
-    scores = np.matmul(_wide(q.a), np.swapaxes(_wide(k.a), -1, -2)) * scale
+    scores = np.matmul(_wide(q), np.swapaxes(_wide(k), -1, -2)) * scale
     if is_causal:
         scores = np.where(np.tril(np.ones(scores.shape[-2:])), scores, -np.inf)
     e = np.exp(scores - scores.max(-1, keepdims=True))
-    return tensor(np.matmul(e / e.sum(-1, keepdims=True), _wide(v.a)), dtype=q.dtype)
+    return q.like(np.matmul(e / e.sum(-1, keepdims=True), _wide(v)), q.dtype)
 
 
 def _pad(x, sizes, mode="constant", value=0):
     pairs = [(0, 0)] * (x.ndim - len(sizes) // 2) + list(zip(sizes[::2], sizes[1::2]))[::-1]
-    return tensor(np.pad(x.a, pairs, constant_values=value))
+    return x.like(np.pad(_raw(x), pairs, constant_values=value))
 
 
 class _Context:
