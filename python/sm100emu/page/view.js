@@ -116,7 +116,12 @@ class View {
     }
 
     makeLabels() {
-        const made = [], t = this.tracks;
+        const made = [], t = this.tracks, narrow = window.innerWidth <= 600, cta = narrow ? '' : 'CTA ';
+        if (t.pulled.length) {
+            const head = el('div', { class: 'ctahead' }, !narrow ? 'Rows of this stop' : this.c.ctas > 1 ? 'CTA: row' : 'This stop');
+            head.style.top = RULER + 'px';
+            made.push(head);
+        }
         for (const head of t.heads) {
             const open = t.open.has(head.rank);
             const button = el('button', { type: 'button', class: 'ctahead', 'aria-expanded': String(open),
@@ -129,7 +134,7 @@ class View {
             if (!t.h[n])
                 return;
             const about = this.tour && this.tour.tracks.includes(n);
-            const text = (t.pulled.includes(n) && this.c.ctas > 1 ? 'CTA ' + track.rank + ': ' : '') + track.label;
+            const text = (t.pulled.includes(n) && this.c.ctas > 1 ? cta + track.rank + ': ' : '') + track.label;
             const label = el('div', { class: about ? 'label about' : 'label', title: text }, text);
             label.style.top = t.y[n] + 'px';
             made.push(label);
@@ -208,7 +213,7 @@ class View {
             open.add(rank);
         this.tracks.layout();
         this.makeLabels();
-        const button = this.labels.querySelectorAll('.ctahead')[rank];
+        const button = this.labels.querySelectorAll('button.ctahead')[rank];
         if (button)
             button.focus();
         this.app.redraw();
