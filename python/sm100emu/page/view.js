@@ -118,7 +118,8 @@ class View {
     makeLabels() {
         const made = [], t = this.tracks, narrow = window.innerWidth <= 600, cta = narrow ? '' : 'CTA ';
         if (t.pulled.length) {
-            const head = el('div', { class: 'ctahead' }, !narrow ? 'Rows of this stop' : this.c.ctas > 1 ? 'CTA: row' : 'This stop');
+            const why = this.tour && this.tour.at >= 0 ? 'Rows of this stop' : 'What ended the wait';
+            const head = el('div', { class: 'ctahead' }, !narrow ? why : this.c.ctas > 1 ? 'CTA: row' : 'This stop');
             head.style.top = RULER + 'px';
             made.push(head);
         }
@@ -225,9 +226,27 @@ class View {
         if (this.event >= 0) {
             if (this.tracks.open.has(this.c.e.rank[this.event]))
                 this.rank = this.c.e.rank[this.event];
+            this.pullCauses();
             this.tracks.reveal(this.event);
         }
         this.app.redraw();
+    }
+
+    /* Of a wait that ends what ended it is in sight: rows of folded CTAs are above all others. A tour has its own rows. */
+    pullCauses() {
+        const { m, tracks: t } = this, ends = m.beginOf(this.event) >= 0, touring = this.tour && this.tour.at >= 0;
+        const rows = (ends ? causeRows(m, this.event) : []).filter((n) => n >= 0 && !t.open.has(m.tracks[n].rank));
+        if (touring || (!rows.length && !t.pulled.length))
+            return;
+        t.pulled = [...new Set(rows)];
+        t.layout();
+        if (rows.length && t.eventY(this.event) > this.scroller.clientHeight - ROW) { /* too low to be seen with them */
+            t.pulled.push(m.home[this.event]);
+            t.layout();
+        }
+        this.makeLabels();
+        if (rows.length)
+            this.scroller.scrollTop = 0;
     }
 
     goTo(event) {
