@@ -114,7 +114,9 @@ class Page:
             raise Broken(thrown.get("exception", {}).get("description") or thrown["text"])
         return got["result"].get("value")
 
-    WATCH = "window.watch && watch.views.every(v => v.tracks.width > 0)"  # a watch page has been laid out
+    # A watch page has been laid out, and painted: the browser drops keys that come before the first paint.
+    WATCH = ("window.watch && watch.views.every(v => v.tracks.width > 0)"
+             " && performance.getEntriesByType('paint').length > 0")
     PLAIN = "document.readyState == 'complete' && location.protocol == 'file:'"
 
     def open(self, path, shown=WATCH, fragment=""):

@@ -147,6 +147,20 @@ class Tours(Case):
                 self.tap("watch.tour.root.querySelector('.controls button:nth-of-type(3)')")
                 self.assertTrue(self.js("watch.tour.root.hidden"))
 
+    def test_causes_in_folded_ctas(self):
+        """Without the tour, too, the row of what ended a wait is in sight, if its CTA is folded."""
+        self.page.open(self.make(next(c for c in PROGRAMS if "04_" in c)))
+        folded = 0
+        for _ in range(4):
+            self.page.key("w")
+            closed, seen = self.js(
+                "(() => { const v = watch.views[0], t = v.tracks, m = v.m, n = m.home[m.why(m.why(v.event) - 1) - 1];"
+                " const box = v.canvas.getBoundingClientRect(), y = box.top + t.y[n] + 7 - v.scroller.scrollTop;"
+                " return [!t.open.has(m.tracks[n].rank), t.h[n] > 0 && %s(v.canvas, box.left + 50, y)]; })()" % SEEN)
+            folded += closed
+            self.assertTrue(seen or not closed)
+        self.assertGreater(folded, 0)
+
     def test_from_another_cluster(self):
         command = next(c for c in PROGRAMS if "05_" in c)
         self.page.open(self.make(command))

@@ -73,12 +73,8 @@ class Tour {
 
     /* What the stop is about: the rows of its event, of its barrier, of what caused the event, and those that it names. */
     rows({ event, object, rows }) {
-        const { m } = this.v, why = m.c.e.cluster[event] ? 0 : m.why(event), found = new Set([m.home[event]]);
+        const { m } = this.v, found = new Set([m.home[event], ...causeRows(m, event)]);
         found.add(m.tracks.findIndex((t) => t.kind === 'barrier' && t.of.object === object));
-        if (why) {
-            const before = m.c.e.cluster[why - 1] ? 0 : m.why(why - 1);
-            found.add(m.home[why - 1]).add(before ? m.home[before - 1] : -1);
-        }
         for (const [label, rank] of rows)
             found.add(m.tracks.findIndex((t) => t.rank === rank && t.label === label));
         return [...found].filter((n) => n >= 0).sort((a, b) => a - b);
@@ -106,6 +102,14 @@ class Tour {
         const top = this.v.window.getBoundingClientRect().top, free = this.v.app.headEnd();
         window.scrollBy(0, top - free - 2);
     }
+}
+
+/* The rows of what caused an event, and of what caused that. */
+function causeRows(m, event) {
+    const rows = [];
+    for (let at = event; rows.length < 2 && m.why(at) && !m.c.e.cluster[at];)
+        rows.push(m.home[at = m.why(at) - 1]);
+    return rows;
 }
 
 /* Text with `code` in it, as elements. */

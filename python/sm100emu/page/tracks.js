@@ -53,6 +53,7 @@ class Tracks {
         this.heads = [];
         this.y = new Float64Array(this.m.tracks.length);
         this.h = new Float64Array(this.m.tracks.length);
+        y += this.pulled.length ? HEAD : 0;
         for (const n of this.pulled) {
             this.y[n] = y;
             this.h[n] = Math.max(1, this.rowsOf(this.m.tracks[n]).length) * ROW + GAP;
@@ -186,7 +187,7 @@ class Tracks {
         for (const head of this.heads)
             this.drawHead(head, head.y - top);
         if (this.pulled.length)
-            this.drawPulled(this.pulledEnd - top);
+            this.drawPulled(top);
         this.m.tracks.forEach((track, n) => {
             const y = this.y[n] - top;
             if (this.h[n] && y < this.tall && y + this.h[n] > 0)
@@ -206,10 +207,11 @@ class Tracks {
         this.g.fillRect(0, y, this.width, HEAD - 2);
     }
 
-    /* Where the rows end that a stop of the tour is about. */
-    drawPulled(end) {
+    /* Where the rows begin and end that a stop of the tour is about. */
+    drawPulled(top) {
+        this.drawHead(null, RULER - top);
         this.g.fillStyle = this.theme.mark;
-        this.g.fillRect(0, end - 3, this.width, 1);
+        this.g.fillRect(0, this.pulledEnd - top - 3, this.width, 1);
     }
 
     drawTrack(track, y, h) {

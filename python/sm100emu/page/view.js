@@ -116,7 +116,13 @@ class View {
     }
 
     makeLabels() {
-        const made = [], t = this.tracks;
+        const made = [], t = this.tracks, narrow = window.innerWidth <= 600, cta = narrow ? '' : 'CTA ';
+        if (t.pulled.length) {
+            const why = this.tour && this.tour.at >= 0 ? 'Rows of this stop' : 'What ended the wait';
+            const head = el('div', { class: 'ctahead' }, !narrow ? why : this.c.ctas > 1 ? 'CTA: row' : 'This stop');
+            head.style.top = RULER + 'px';
+            made.push(head);
+        }
         for (const head of t.heads) {
             const open = t.open.has(head.rank);
             const button = el('button', { type: 'button', class: 'ctahead', 'aria-expanded': String(open),
@@ -129,7 +135,7 @@ class View {
             if (!t.h[n])
                 return;
             const about = this.tour && this.tour.tracks.includes(n);
-            const text = (t.pulled.includes(n) && this.c.ctas > 1 ? 'CTA ' + track.rank + ': ' : '') + track.label;
+            const text = (t.pulled.includes(n) && this.c.ctas > 1 ? cta + track.rank + ': ' : '') + track.label;
             const label = el('div', { class: about ? 'label about' : 'label', title: text }, text);
             label.style.top = t.y[n] + 'px';
             made.push(label);
@@ -208,7 +214,7 @@ class View {
             open.add(rank);
         this.tracks.layout();
         this.makeLabels();
-        const button = this.labels.querySelectorAll('.ctahead')[rank];
+        const button = this.labels.querySelectorAll('button.ctahead')[rank];
         if (button)
             button.focus();
         this.app.redraw();
@@ -220,9 +226,27 @@ class View {
         if (this.event >= 0) {
             if (this.tracks.open.has(this.c.e.rank[this.event]))
                 this.rank = this.c.e.rank[this.event];
+            this.pullCauses();
             this.tracks.reveal(this.event);
         }
         this.app.redraw();
+    }
+
+    /* Of a wait that ends what ended it is in sight: rows of folded CTAs are above all others. A tour has its own rows. */
+    pullCauses() {
+        const { m, tracks: t } = this, ends = m.beginOf(this.event) >= 0, touring = this.tour && this.tour.at >= 0;
+        const rows = (ends ? causeRows(m, this.event) : []).filter((n) => n >= 0 && !t.open.has(m.tracks[n].rank));
+        if (touring || (!rows.length && !t.pulled.length))
+            return;
+        t.pulled = [...new Set(rows)];
+        t.layout();
+        if (rows.length && t.eventY(this.event) > this.scroller.clientHeight - ROW) { /* too low to be seen with them */
+            t.pulled.push(m.home[this.event]);
+            t.layout();
+        }
+        this.makeLabels();
+        if (rows.length)
+            this.scroller.scrollTop = 0;
     }
 
     goTo(event) {
