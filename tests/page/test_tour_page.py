@@ -5,6 +5,7 @@ is on the stop's event, and the rows that the stop is about are in sight. Exit c
 """
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -183,6 +184,20 @@ class Tours(Case):
         for text in one, two:
             self.assertRegex(text, r"^Warp 0 .* waited for full, phase 0, for [\d,]+ cycles, because the UMMAs that it issues "
                              r"next read A and B\. The last bytes came by the TMA load of [AB] that CTA \d+ issued\.")
+
+    def test_reasons(self):
+        """A wait has a reason if the next work of its warp touches what the barrier guards, and none otherwise."""
+        self.page.open(self.make(next(c for c in PROGRAMS if "04_" in c)))
+        told = self.js("(v => v.m.waits.map(w => sentence(v.c, w.end, v.m)))(watch.views[0])")
+        for name, reason in (
+            ("full", r", because the UMMAs that it issues next read A and B\. The last bytes came by the TMA load of [AB] "),
+            ("free", r", because the TMA load that it issues next writes A\. The last arrival was by the commit "),
+            ("done", r": the last arrival was by the commit "),
+        ):
+            own = [text for text in told if re.search(r"waited for %s, phase 0" % name, text)]
+            self.assertTrue(own)
+            for text in own:
+                self.assertRegex(text, r"waited for %s, phase 0(, for [\d,]+ cycles?)?%s" % (name, reason))
 
     def test_without_a_tour(self):
         """No button, no key, and nothing of it among the keys."""

@@ -125,7 +125,8 @@ class App {
         this.dialog = document.getElementById('help');
         const rows = [...(this.tour ? TOUR_KEYS : []), ...KEYS].map(([key, text]) => el('tr', {}, el('th', { scope: 'row' }, key), el('td', {}, text)));
         const close = el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close');
-        this.dialog.replaceChildren(el('div', { class: 'row' }, el('h2', { id: 'helptitle' }, 'Keys'), close), el('table', {}, el('tbody', {}, ...rows)),
+        this.dialog.replaceChildren(el('div', { class: 'row' }, el('h2', { id: 'helptitle' }, 'Keys'), close),
+            el('table', {}, el('tbody', {}, ...rows)),
             el('p', {}, 'Wheel or two fingers: zoom. Drag, or Shift and wheel: pan. Alt and wheel, or the wheel on ' +
                 'the names: scroll. ' +
                 'Click: that event. The tracks can be read as a table below each run.'));

@@ -141,7 +141,8 @@ class Lanes {
     warp(w) {
         const m = this.m, c = m.c, waits = [];
         for (const s of w.slices)
-            waits.push({ ...s, shape: SHAPE.wait, of: this.awaited(s.event), label: plain(waitPhrase(c, s.from, s.from, m)) });
+            waits.push({ ...s, shape: SHAPE.wait, of: this.awaited(s.event),
+                label: plain(waitPhrase(c, s.from, s.from, m)) });
         for (const begin of w.open.values())
             waits.push({ from: begin, to: -1, event: begin, shape: SHAPE.bad, of: NOTHING,
                 label: plain(waitPhrase(c, begin, begin, m)) + ', never ended' });

@@ -181,7 +181,8 @@ function phaseElements(m, event, go) {
     const took = b.byPhase.get(e.phase[event]) || [];
     const what = (i) => (e.kind[i] === SYNC.MBAR_EXPECT_TX ? 'expects ' + plural(e.value[i], 'byte')
         : e.kind[i] === SYNC.MBAR_COMPLETE_TX ? plural(e.value[i], 'byte') : plural(e.count[i], 'arrival'));
-    return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ', ...rich(objectText(m.c, b.object))), el('ol', { class: 'causes' },
+    return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ', ...rich(objectText(m.c, b.object))),
+        el('ol', { class: 'causes' },
         ...took.map((i) => el('li', {}, el('button', { type: 'button', class: 'link',
             'aria-current': i === event ? 'true' : null, onclick: () => go(i) }, what(i) + ': ' + whoText(m.c, i)))))];
 }

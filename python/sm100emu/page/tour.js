@@ -1,6 +1,6 @@
 /* tour.js - the tour that comes with a run: stop after stop, each an event and what its author says about it. tour.py has
- * found the events. The view goes to the stop, and the rows that it is about are pulled together, above all others: those of
- * the event, of its barrier and of its cause, and those that the stop names.
+ * found the events. The view goes to the stop, and the rows that it is about are pulled together, above all others:
+ * those of the event, of its barrier and of its cause, and those that the stop names.
  */
 
 const ROOM_AROUND = 0.55; /* of the window's width takes what the stop is about ... */

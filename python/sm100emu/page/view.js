@@ -287,7 +287,7 @@ class View {
     refresh() {
         const event = this.event, m = this.m;
         this.shown = this.k;
-        this.sentence.replaceChildren(...(event < 0 ? ['Before the first event.'] : rich(phrase(this.c, event, m) + '.')));
+        this.sentence.replaceChildren(...rich(event < 0 ? 'Before the first event.' : phrase(this.c, event, m) + '.'));
         this.position.textContent = number(this.k) + ' of ' + plural(this.c.size, 'event') +
             (event < 0 ? '' : ', ' + this.timeText(event) + ', ' + this.axisName());
         const ranks = this.cta === 'all' ? Array.from({ length: this.c.ctas }, (_, r) => r)
@@ -322,7 +322,8 @@ class View {
 /* '4 x 4 x 1 = 16 CTAs (8 pairs)' */
 function clusterText(log, m) {
     const size = log.cluster.reduce((a, b) => a * b);
-    return log.cluster.join(' x ') + ' = ' + plural(size, 'CTA') + (m.paired ? ' (' + plural(size / 2, 'pair') + ')' : '');
+    const pairs = m.paired ? ' (' + plural(size / 2, 'pair') + ')' : '';
+    return log.cluster.join(' x ') + ' = ' + plural(size, 'CTA') + pairs;
 }
 
 /* The CTA, and the other one of its pair if the model has pairs. */

@@ -135,7 +135,8 @@ class Legend {
         this.app = app;
         this.root = document.getElementById('legend');
         this.drawn = '';
-        this.button = el('button', { type: 'button', 'aria-expanded': 'false', onclick: () => this.unfold() }, 'All marks');
+        this.button = el('button', { type: 'button', 'aria-expanded': 'false', onclick: () => this.unfold() },
+            'All marks');
     }
 
     /* On a phone only the colours are in sight, and all by this button. */

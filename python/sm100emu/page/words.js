@@ -294,17 +294,20 @@ function waitPhrase(c, i, begin, m) {
     return phase < 0 || !name ? waitLabel(c, i) : 'waits for ' + name + ', phase ' + phase;
 }
 
-/* Why threads waited for an mbarrier: what their warp issues next, if it touches the memory that the phase is about. */
+/* Why threads waited for an mbarrier, if the log knows: the UMMAs that their warp issues next read what the barrier's copies
+ * fill, or a commit ended the wait and the warp's next copy writes to shared memory. */
 function nextText(c, end, m) {
     const op = c.e.what[end] === WAIT.MBARRIER ? m.nextOp(end) : -1;
     if (op < 0)
         return '';
     const { reads, writes } = m.touched(op), copy = [AGENT.TMA, AGENT.BULK].includes(c.w.agent[op]);
+    const last = m.why(end) && !c.e.cluster[end] ? m.why(m.why(end) - 1) : 0, by = last ? c.e.op[last - 1] : 0;
     const names = (list) => [...new Set(list.map((n) => m.stages[n].name))].join(' and ');
     const brought = reads.filter((n) => m.filledBy(c.e.object[end]).has(n));
     if (c.w.agent[op] === AGENT.TENSOR_CORE && brought.length)
         return ', because the UMMAs that it issues next read ' + names(brought);
-    return copy && writes.length ? ', because the ' + operationName(c, op) + ' that it issues next writes ' + names(writes) : '';
+    return copy && writes.length && by && c.w.agent[by - 1] === AGENT.COMMIT
+        ? ', because the ' + operationName(c, op) + ' that it issues next writes ' + names(writes) : '';
 }
 
 /* Of a wait for an mbarrier that begins: what the phase lacks. */
@@ -315,7 +318,8 @@ function lacksText(c, i, m) {
 
 function waitText(c, i, m) {
     const e = c.e, who = capital(whoText(c, i)), begin = m.beginOf(i);
-    const label = waitPhrase(c, i, e.kind[i] === WAIT_END.BEGINS ? i : begin, m), waited = label.replace(/^waits/, 'waited');
+    const label = waitPhrase(c, i, e.kind[i] === WAIT_END.BEGINS ? i : begin, m);
+    const waited = label.replace(/^waits/, 'waited');
     if (e.kind[i] === WAIT_END.BEGINS)
         return who + ' ' + label + lacksText(c, i, m);
     if (e.kind[i] === WAIT_END.TIMED_OUT)
