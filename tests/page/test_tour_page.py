@@ -194,7 +194,7 @@ class Tours(Case):
             ("free", r", because the TMA load that it issues next writes A\. The last arrival was by the commit "),
             ("done", r": the last arrival was by the commit "),
         ):
-            own = [text for text in told if re.search(r"waited for %s, phase 0" % name, text)]
+            own = [text for text in told if re.search(r"waited for %s, phase 0.* [1-9][\d,]* cycles?\b" % name, text)]
             self.assertTrue(own)
             for text in own:
                 self.assertRegex(text, r"waited for %s, phase 0(, for [\d,]+ cycles?)?%s" % (name, reason))
