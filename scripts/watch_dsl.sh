@@ -8,7 +8,7 @@
 #   SCHEDULE= of the emulator, for both runs, in place of the model's clock
 #
 # The packages are those of `scripts/toolkit.sh cute_dsl`. PyTorch, with which the program makes its matrices, is
-# tests/frontends/cute_dsl/torch.py. PROGRAMS: the folder of step 05's program.
+# tests/frontends/stand_in/torch.py. PROGRAMS: the folder of step 05's program.
 set -eu
 # shellcheck source=scripts/watched.sh
 . scripts/watched.sh
@@ -73,7 +73,7 @@ mkdir -p "$folder"
 record "$folder/log" "$folder/findings.sarif" "$folder/says.txt" "${PROGRAMS:-build}/$step" \
     --m $M --n $N --k $K --tile-n 128 --d-type f16 --alpha 2 --beta 1
 [ $code = 0 ] || die "$step ended with exit code $code; $folder/says.txt has what it printed"
-PYTHONPATH=tests/frontends/cute_dsl:$packages${PYTHONPATH:+:$PYTHONPATH}
+PYTHONPATH=tests/frontends/stand_in:$packages${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONPATH
 record "$folder/log-dsl" "$folder/findings-dsl.sarif" "$folder/says-dsl.txt" python3 -B -W ignore "$program" \
     --mnkl $M,$N,$K,1 --ab_dtype Float16 --c_dtype Float16 --d_dtype Float16 --mma_tiler_mn 256,128 \

@@ -1,8 +1,8 @@
 """Stands in for `import torch` in tutorials and examples of Triton and CuTe DSL, so that their files run as they are.
 
 A tensor is a NumPy array in managed memory, which the host and the emulated GPU share by address, and the name of a
-device; bfloat16 and the 8-bit floats are those of ml_dtypes. The host computes, behind cuCtxSynchronize if the device
-is "cuda". There is what these programs use and no more: an attribute that is not here is an AttributeError with its
+device; bfloat16 and the 8-bit floats are those of ml_dtypes; without that package they have names alone, and NumPy
+refuses to compute with them. The host computes, behind cuCtxSynchronize if the device is "cuda". There is what these programs use and no more: an attribute that is not here is an AttributeError with its
 name. Products are summed in float32, as a reference wants.
 """
 
@@ -14,8 +14,12 @@ import sys
 import types
 import weakref
 
-import ml_dtypes
 import numpy as np
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
 
 nan, inf = math.nan, math.inf
 
@@ -139,15 +143,19 @@ class dtype:
 
 dtype.__module__ = "torch"
 _types = [dtype(n, getattr(np, n)) for n in "float16 float32 float64 uint8 uint32 int8 int16 int32 int64".split()]
-_types += [dtype(n, getattr(ml_dtypes, n)) for n in "bfloat16 float8_e4m3fn float8_e5m2 float8_e8m0fnu".split()]
+_small = "bfloat16 float8_e4m3fn float8_e5m2 float8_e8m0fnu".split()
+if ml_dtypes:
+    _types += [dtype(n, getattr(ml_dtypes, n)) for n in _small]
 _types.append(dtype("bool", np.bool_))
 _by_numpy = {t.numpy: t for t in _types}
 # CuTe DSL looks these names up; their elements are bytes here.
 _types[:0] = [dtype(n, np.uint8) for n in ("float8_e4m3fnuz", "float4_e2m1fn_x2")]
+if not ml_dtypes:
+    _types[:0] = [dtype(n, "V2" if n == "bfloat16" else "V1") for n in _small]
 globals().update({t.name: t for t in _types if t.name != "bool"})
 _bool, _dtype, _device = _types[-1], dtype, device
 half, float, int, long, double = float16, float32, int32, int64, float64  # noqa: F821 (made above)
-finfo = lambda t: ml_dtypes.finfo(t.numpy)  # noqa: E731
+finfo = lambda t: (ml_dtypes or np).finfo(t.numpy)  # noqa: E731
 
 
 class Size(tuple):
