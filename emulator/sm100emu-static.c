@@ -245,7 +245,9 @@ static bool jump_from(const uint8_t *hook, int64_t distance, uint8_t *jump, size
 }
 
 /* Libraries that are opened later (dlopen, Python's modules): list_changed is called instead of the loader's function.
- * Where that cannot be, their CUDA calls meet the driver, which says so. */
+ * Where that cannot be, their CUDA calls meet the driver, which says so. The loader's page is replaced by a copy with the
+ * jump in it, and only when the kernel lets that copy be executed (systemd's MemoryDenyWriteExecute does not): no
+ * program could go on without the loader's code. */
 static void watch_list(void) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint8_t *hook = (uint8_t *)_r_debug.r_brk, jump[8];
@@ -254,11 +256,16 @@ static void watch_list(void) {
     if (hook == NULL || (uint64_t)hook % page > page - 16 ||
         !jump_from(hook, (int64_t)((uint64_t)list_changed - (uint64_t)hook), jump, &n))
         return;
-    if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
+    uint8_t *copy = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
         return;
-    memcpy(hook, jump, n);
-    if (mprotect(start, page, PROT_READ | PROT_EXEC) != 0)
-        _exit(CANNOT_RUN); /* no call can end now: the loader's code cannot run */
+    memcpy(copy, start, page);
+    memcpy(copy + (hook - start), jump, n);
+    if (mprotect(copy, page, PROT_READ | PROT_EXEC) != 0 ||
+        mremap(copy, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, start) == MAP_FAILED) {
+        munmap(copy, page);
+        return;
+    }
     __builtin___clear_cache((char *)hook, (char *)hook + n);
 }
 

@@ -67,6 +67,29 @@ int main(int argc, char **argv) {
 }
 #endif
 C
+# What systemd's MemoryDenyWriteExecute does: nothing that was writable becomes executable.
+cat >"$scratch/deny.c" <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+                                  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+                                  BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 4, 0, 1), /* PROT_EXEC */
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 77;
+    execv(argv[1], argv + 1);
+    return 1;
+}
+C
 cd "$scratch" || exit 1
 libs="-L$LINK_DIR -lcudart_static -ldl -lpthread -lrt"
 "$NVCC" -arch=sm_100a -lineinfo -Xcompiler -fPIC -c prog.cu -o prog.o && "$NVCC" -arch=sm_100a prog.o -o plain || exit 1
@@ -107,6 +130,15 @@ done
 strip -s libprog.so
 run 0 'a stripped library' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./opener ./libprog.so
 says 'libprog\.so: .*was stripped of its symbols .*Its CUDA calls will fail'
+
+cc deny.c -o deny || exit 1
+./deny "$(command -v true)"
+if [ $? -eq 0 ]; then
+    run 0 'where no page may become executable' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./deny ./opener ./none.so
+    same 'where no page may become executable' "$(cat out)" -2
+    run 126 'a static runtime where no page may become executable' "$emulator" ./deny ./plain
+    says "plain: the kernel lets nobody change the code of its static CUDA runtime"
+fi
 
 for how in '-s' '-x'; do
     strip $how -o stripped plain
