@@ -164,13 +164,21 @@ struct objects {
     unsigned count;
 };
 
-/* Called by the loader for the program first, then for each library; what is beyond the list is not looked at. */
+/* Called by the loader for the program first, then for each library. Those beyond the list are not looked at: it says so
+ * once. */
 static int note(struct dl_phdr_info *info, size_t size, void *list) {
     struct objects *all = list;
     const bool program = all->count == 0;
     (void)size;
-    if (all->count == MAX_OBJECTS)
+    if (all->count == MAX_OBJECTS) {
+        static bool told;
+        if (!told)
+            dprintf(STDERR_FILENO,
+                    "sm100emu: %s: only its first %u libraries are looked at for a static CUDA runtime, not %s\n",
+                    program_invocation_name, MAX_OBJECTS - 1, info->dlpi_name);
+        told = true;
         return 1;
+    }
     all->list[all->count++] = (struct object){.program = program,
                                               .name = program ? program_invocation_name : info->dlpi_name,
                                               .path = program ? "/proc/self/exe" : info->dlpi_name,

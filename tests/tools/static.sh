@@ -61,7 +61,9 @@ int run(int i);
 int main(void) { return printf("%d\n", run(0)) < 0; }
 #else
 int main(int argc, char **argv) {
-    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    void *library = 0;
+    for (int i = 1; i < argc; i++)
+        library = dlopen(argv[i], RTLD_NOW);
     int (*run)(int) = library ? (int (*)(int))dlsym(library, "run") : 0;
     return printf("%d\n", run ? run(0) : -2) < 0;
 }
@@ -127,12 +129,20 @@ for program in linked opener; do
     same "$program" "$(cat out)" 64
 done
 
+# More libraries than are looked at, which are said to be so once.
+echo 'int nothing;' >many.c && cc -shared many.c -o many.so && mkdir many || exit 1
+i=0
+while [ $((i += 1)) -le 1030 ]; do cat many.so >many/$i.so; done
+run 0 'many libraries' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./opener ./many/*.so
+same 'many libraries' "$(grep -c '^sm100emu: ' err)" 1
+says './opener: only its first 1023 libraries are looked at for a static CUDA runtime, not \./many/'
+
 strip -s libprog.so
 run 0 'a stripped library' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./opener ./libprog.so
 says 'libprog\.so: .*was stripped of its symbols .*Its CUDA calls will fail'
 
 cc deny.c -o deny || exit 1
-./deny "$(command -v true)"
+./deny ./opener ./none.so >/dev/null
 if [ $? -eq 0 ]; then
     run 0 'where no page may become executable' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./deny ./opener ./none.so
     same 'where no page may become executable' "$(cat out)" -2
