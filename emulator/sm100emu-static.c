@@ -174,7 +174,8 @@ static int note(struct dl_phdr_info *info, size_t size, void *list) {
         static bool told;
         if (!told)
             dprintf(STDERR_FILENO,
-                    "sm100emu: %s: only its first %u libraries are looked at for a static CUDA runtime, not %s\n",
+                    "sm100emu: %s: only its first %u libraries are looked at for a static CUDA runtime, "
+                    "not %s\n",
                     program_invocation_name, MAX_OBJECTS - 1, info->dlpi_name);
         told = true;
         return 1;
@@ -253,8 +254,8 @@ static bool jump_from(const uint8_t *hook, int64_t distance, uint8_t *jump, size
 }
 
 /* Libraries that are opened later (dlopen, Python's modules): list_changed is called instead of the loader's function.
- * Where that cannot be, their CUDA calls meet the driver, which says so. The loader's page is replaced by a copy with the
- * jump in it, and only when the kernel lets that copy be executed (systemd's MemoryDenyWriteExecute does not): no
+ * Where that cannot be, their CUDA calls meet the driver, which says so. The loader's page is replaced by a copy with
+ * the jump in it, and only if the kernel lets that copy be executed: systemd's MemoryDenyWriteExecute does not, and no
  * program could go on without the loader's code. */
 static void watch_list(void) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

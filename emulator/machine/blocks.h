@@ -45,7 +45,8 @@ struct blocks {
 bool blocks_open(struct blocks *b, uint64_t base, uint64_t end);
 void blocks_close(struct blocks *b);
 /* Places `what` at the lowest multiple of `align` with `footprint` bytes free, at least one more than its size, so that
- * its end is in no block; where many gaps are too short for the alignment alone, at a low one. Returns its address; 0 when there is no room, or the host has no memory. */
+ * its end is in no block; where many gaps are too short for the alignment alone, at a low one. Returns its address; 0
+ * when there is no room, or the host has no memory. */
 uint64_t blocks_place(struct blocks *b, const struct mem_block *what, uint64_t footprint, uint64_t align);
 /* Frees the block that starts at addr, and says which it was and how long its footprint; false when none does. */
 bool blocks_free(struct blocks *b, uint64_t addr, struct mem_block *was, uint64_t *footprint);

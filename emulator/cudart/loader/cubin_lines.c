@@ -299,7 +299,8 @@ static void write_loc(struct writer *w, size_t next, const char *p, const char *
     w->last = r;
 }
 
-/* Appends `"folder/name"`. A name goes into PTX as it may be there: it has no escapes, and a string ends with its line. */
+/* Appends "folder/name" in quotes. PTX has no escapes, and a string ends with its line: what a name must not have there
+ * becomes '?'. */
 static bool write_name(struct writer *w, const char *dir, const char *name, size_t room) {
     char *const at = w->text + w->len;
     const int n = snprintf(at, room, "\"%s%s%s\"", dir, *dir && *name != '/' ? "/" : "", name);
