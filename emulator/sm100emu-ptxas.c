@@ -189,6 +189,8 @@ int main(int argc, char **argv) {
     if (ptx == NULL || output == NULL) /* other uses are the real one's */
         return real ? run_real(path, argv) : (stop(FAILED, "usage", "ptxas [OPTIONS] FILE.ptx -o FILE"), FAILED);
     ptx_len = strlen(ptx);
+    if (ptx_len > FATBIN_MAX_TEXT)
+        stop(FAILED, name, "the emulator takes no PTX of more than 256 MiB");
     if (real) {
         const int status = run_real(path, argv);
         if (status != 0)

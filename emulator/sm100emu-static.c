@@ -164,13 +164,22 @@ struct objects {
     unsigned count;
 };
 
-/* Called by the loader for the program first, then for each library; what is beyond the list is not looked at. */
+/* Called by the loader for the program first, then for each library. Those beyond the list are not looked at: it says so
+ * once. */
 static int note(struct dl_phdr_info *info, size_t size, void *list) {
     struct objects *all = list;
     const bool program = all->count == 0;
     (void)size;
-    if (all->count == MAX_OBJECTS)
+    if (all->count == MAX_OBJECTS) {
+        static bool told;
+        if (!told)
+            dprintf(STDERR_FILENO,
+                    "sm100emu: %s: only its first %u libraries are looked at for a static CUDA runtime, "
+                    "not %s\n",
+                    program_invocation_name, MAX_OBJECTS - 1, info->dlpi_name);
+        told = true;
         return 1;
+    }
     all->list[all->count++] = (struct object){.program = program,
                                               .name = program ? program_invocation_name : info->dlpi_name,
                                               .path = program ? "/proc/self/exe" : info->dlpi_name,
@@ -245,7 +254,9 @@ static bool jump_from(const uint8_t *hook, int64_t distance, uint8_t *jump, size
 }
 
 /* Libraries that are opened later (dlopen, Python's modules): list_changed is called instead of the loader's function.
- * Where that cannot be, their CUDA calls meet the driver, which says so. */
+ * Where that cannot be, their CUDA calls meet the driver, which says so. The loader's page is replaced by a copy with
+ * the jump in it, and only if the kernel lets that copy be executed: systemd's MemoryDenyWriteExecute does not, and no
+ * program could go on without the loader's code. */
 static void watch_list(void) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint8_t *hook = (uint8_t *)_r_debug.r_brk, jump[8];
@@ -254,11 +265,16 @@ static void watch_list(void) {
     if (hook == NULL || (uint64_t)hook % page > page - 16 ||
         !jump_from(hook, (int64_t)((uint64_t)list_changed - (uint64_t)hook), jump, &n))
         return;
-    if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
+    uint8_t *copy = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
         return;
-    memcpy(hook, jump, n);
-    if (mprotect(start, page, PROT_READ | PROT_EXEC) != 0)
-        _exit(CANNOT_RUN); /* no call can end now: the loader's code cannot run */
+    memcpy(copy, start, page);
+    memcpy(copy + (hook - start), jump, n);
+    if (mprotect(copy, page, PROT_READ | PROT_EXEC) != 0 ||
+        mremap(copy, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, start) == MAP_FAILED) {
+        munmap(copy, page);
+        return;
+    }
     __builtin___clear_cache((char *)hook, (char *)hook + n);
 }
 

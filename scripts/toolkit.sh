@@ -182,36 +182,29 @@ sys.exit(not low <= sys.version_info[:2] <= high)' $range || die "$2 needs Pytho
         "and python3 is $(python3 --version 2>&1). Another one in front of it on the PATH will do."
 }
 
+# packages FOLDER REQUIREMENTS WHOSE WHAT MEGABYTES COMMAND: WHAT is in the folder, for WHOSE sake; COMMAND takes it
+# from a folder of wheels
+packages() {
+    cmp -s "$TOOLKIT_DIR/$1/requirements.txt" "$2" && return
+    python_for "$2" "$3"
+    echo "toolkit: fetching $4 from ${WHEELS:-PyPI} into $TOOLKIT_DIR/$1/ ($5 MB, once)" >&2
+    wheels "$TOOLKIT_DIR/$1" "$2" || die "pip could not fetch $4. With a network elsewhere:" \
+        "  python3 -m pip download --no-deps -r $2 -d wheels" \
+        "then, with that folder here: $6."
+}
+
 site() {
-    cmp -s "$TOOLKIT_DIR/site/requirements.txt" $SITE || {
-        python_for $SITE "the site"
-        echo "toolkit: fetching Sphinx, MyST-Parser, Furo and sphinx-revealjs from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (30 MB, once)" >&2
-        wheels "$TOOLKIT_DIR/site" $SITE || die "pip could not fetch Sphinx. With a network elsewhere:" \
-            "  python3 -m pip download --no-deps -r $SITE -d wheels" \
-            "then, with that folder here: make WHEELS=wheels site."
-    }
+    packages site $SITE "the site" "Sphinx, MyST-Parser, Furo and sphinx-revealjs" 30 "make WHEELS=wheels site"
     echo "$TOOLKIT_DIR/site"
 }
 
 triton() {
-    cmp -s "$TOOLKIT_DIR/triton/requirements.txt" $TRITON || {
-        python_for $TRITON Triton
-        echo "toolkit: fetching Triton from ${WHEELS:-PyPI} into $TOOLKIT_DIR/triton/ (200 MB, once)" >&2
-        wheels "$TOOLKIT_DIR/triton" $TRITON || die "pip could not fetch Triton. With a network elsewhere:" \
-            "  python3 -m pip download --no-deps -r $TRITON -d wheels" \
-            "then, with that folder here: WHEELS=wheels sh scripts/toolkit.sh triton."
-    }
+    packages triton $TRITON Triton Triton 200 "WHEELS=wheels sh scripts/toolkit.sh triton"
     echo "$TOOLKIT_DIR/triton"
 }
 
 cute_dsl() {
-    cmp -s "$TOOLKIT_DIR/cute_dsl/requirements.txt" $CUTE_DSL || {
-        python_for $CUTE_DSL "CuTe DSL"
-        echo "toolkit: fetching CuTe DSL from ${WHEELS:-PyPI} into $TOOLKIT_DIR/cute_dsl/ (130 MB, once)" >&2
-        wheels "$TOOLKIT_DIR/cute_dsl" $CUTE_DSL || die "pip could not fetch CuTe DSL. With a network elsewhere:" \
-            "  python3 -m pip download --no-deps -r $CUTE_DSL -d wheels" \
-            "then, with that folder here: WHEELS=wheels sh scripts/toolkit.sh cute_dsl."
-    }
+    packages cute_dsl $CUTE_DSL "CuTe DSL" "CuTe DSL" 130 "WHEELS=wheels sh scripts/toolkit.sh cute_dsl"
     echo "$TOOLKIT_DIR/cute_dsl:$TOOLKIT_DIR/cute_dsl/nvidia_cutlass_dsl/dsl_packages"
 }
 

@@ -16,13 +16,13 @@
 /* `width` bits from bit `at` of the map on, counted from the lowest of its first byte; a field lies in one word of 32,
  * but for the address.
  *
- * Measured on Hopper, by what an H200's driver writes for each argument (580.159.04, tests/silicon/h200/encode.txt), what
- * tensormap.replace changes there (replace.txt), and what becomes of a load when a byte is another (patched.txt): all of
- * these fields but
+ * Measured on Hopper, by what an H200's driver writes for each argument (580.159.04, tests/silicon/h200/encode.txt),
+ * what tensormap.replace changes there (replace.txt), and what becomes of a load when a byte is another (patched.txt):
+ * all of these fields but
  *   ATOMICITY, SWIZZLE_HIGH and the codes of the packed types, which are what ptxas 13.0 makes of tensormap.replace for
  *   sm_100a and sm_103a;
- *   VERSION_BLACKWELL and LARGE, which the host code of CuTe DSL 4.8.1 writes for sm_100a. The other fields it has as Hopper,
- *   in maps of rank 2 and 3 of FLOAT16, FLOAT32 and TFLOAT32; bytes 64 to 127 it leaves as they were.
+ *   VERSION_BLACKWELL and LARGE, which the host code of CuTe DSL 4.8.1 writes for sm_100a. The other fields it has as
+ *   Hopper, in maps of rank 2 and 3 of FLOAT16, FLOAT32 and TFLOAT32; bytes 64 to 127 it leaves as they were.
  * No driver of a Blackwell was asked what it writes: tmap_encode writes Hopper's form, also of what Hopper lacks. */
 struct bits {
     uint16_t at;
@@ -51,8 +51,8 @@ struct bits {
 #define AT_BOX_BYTES BITS(512, 32) /* of shared memory */
 #define AT_PERIOD BITS(576, 32)    /* bytes of shared memory behind which the swizzle begins anew; 16 without swizzle */
 
-/* Zero in every map. Hopper does not look at them, nor at ATOMICITY, LARGE, SWIZZLE_HIGH and the upper bits of VERSION; a
- * later chip may. */
+/* Zero in every map. Hopper does not look at them, nor at ATOMICITY, LARGE, SWIZZLE_HIGH and the upper bits of VERSION;
+ * a later chip may. */
 static const struct bits unused[] = {{57, 7}, {87, 9}, {240, 16}, {431, 9}, {480, 32}};
 
 enum { VERSION_TILED = 0, VERSION_IM2COL = 1, VERSION_BLACKWELL = 2 };

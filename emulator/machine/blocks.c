@@ -171,6 +171,7 @@ uint64_t blocks_place(struct blocks *b, const struct mem_block *what, uint64_t f
     uint32_t below, rest;
     n[t].block = *what;
     n[t].block.addr = at;
+    n[t].block.serial = ++b->num_placed;
     n[t].end = at + footprint;
     n[t].gap = n[t].most = before;
     split(n, b->root, at, &below, &rest);
@@ -213,6 +214,15 @@ const struct mem_block *blocks_find(const struct blocks *b, uint64_t addr) {
         t = n[t].right;
     }
     return best != &n[END].block ? best : NULL;
+}
+
+void blocks_flag(struct blocks *b, uint64_t addr, uint32_t flags) {
+    struct block_node *n = b->nodes;
+    uint32_t t = b->root;
+    while (t && n[t].block.addr != addr)
+        t = addr < n[t].block.addr ? n[t].left : n[t].right;
+    if (t)
+        n[t].block.flags = flags;
 }
 
 bool blocks_freed(const struct blocks *b, uint64_t addr, struct mem_block *out) {

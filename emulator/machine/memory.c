@@ -202,6 +202,8 @@ bool mem_free(struct devmem *m, uint64_t addr) {
     return true;
 }
 
+void mem_flag(struct devmem *m, uint64_t addr, uint32_t flags) { blocks_flag(&m->blocks, addr, flags); }
+
 /* In the heap, its blocks are what is allocated. */
 static const struct mem_block *block_at(const struct devmem *m, uint64_t addr) {
     const struct mem_block *b = blocks_find(&m->blocks, addr);

@@ -3,7 +3,8 @@
  * A log knows offsets and numbers. The names are in the program's source, whose lines the log names: an mbarrier's in
  * the line that initialises it, a warp's task in the line of the kernel that calls it, a buffer's in the line that
  * fills it. Warps of one number have one name in all CTAs, after the task in which they do most; if that is the same
- * for all numbers, names are numbers. Where a file is missing or was changed later, names fall back on offsets and numbers; nothing fails.
+ * for all numbers, names are numbers. If a file is missing or was changed later, names fall back on offsets and
+ * numbers; nothing fails.
  */
 #ifndef VIEW_NAMES_H
 #define VIEW_NAMES_H

@@ -7,7 +7,6 @@ each function that the emulator's libcudart has holds that function instead. Not
 The Python environment's own sitecustomize, if there is one, is run as well.
 """
 
-import ctypes
 import importlib.machinery
 import importlib.util
 import os
@@ -15,10 +14,11 @@ import sys
 
 # The module that hands out the runtime's functions, by the version of cuda-bindings: 13, and 12.
 MODULES = ("cuda.bindings._internal.runtime", "cuda.bindings.cyruntime")
+MAJORS = ("12", "13")
 LIBRARY = "libcudart.so.{}"
 
 
-def functions_of(major):
+def functions_of(ctypes, major):
     """A function from the runtime's names to addresses in the emulator, 0 for one that it does not have."""
     library = LIBRARY.format(major)
     handle = ctypes.CDLL(library)._handle
@@ -28,13 +28,20 @@ def functions_of(major):
 
 
 def redirect(module):
-    """Puts the emulator's functions into the capsules of `module`."""
+    """Puts the emulator's functions into the capsules of `module`. ImportError: there are none to put."""
+    import cuda.bindings
+
+    version = cuda.bindings.__version__
+    if version.split(".")[0] not in MAJORS:
+        raise ImportError(f"cuda-bindings {version} does not run on sm100emu: install version {' or '.join(MAJORS)}")
+    try:
+        import ctypes  # a Python may be built without it, and most programs need none
+    except ImportError as error:
+        raise ImportError(f"cuda-bindings does not run on sm100emu in a Python without ctypes: {error}") from error
     api = ctypes.pythonapi
     api.PyCapsule_New.restype, api.PyCapsule_New.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
-    import cuda.bindings
-
-    address_of = functions_of(cuda.bindings.__version__.split(".")[0])
+    address_of = functions_of(ctypes, version.split(".")[0])
     capsules = module.__pyx_capi__
     for name, old in list(capsules.items()):
         address = address_of(name.lstrip("_")) if name.lstrip("_").startswith("cuda") else 0

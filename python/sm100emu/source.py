@@ -19,5 +19,5 @@ def source_lines(path):
     try:
         with open(quotable(path), encoding="utf-8") as f:
             return f.read().splitlines()
-    except (OSError, UnicodeError):
+    except (OSError, ValueError):  # ValueError: not UTF-8, or a zero byte in the path
         return []

@@ -121,19 +121,23 @@ SYNTAX = {
 def read(path):
     """The stops of a file."""
     stops = []
-    with open(path, encoding="utf-8") as f:
-        for number, line in enumerate(f, 1):
-            word, _, rest = line.strip().partition(" ")
-            if not word or word.startswith("#"):
-                continue
-            if word == "stop":
-                if any(s.name == rest for s in stops):
-                    raise Lost("%s:%d: a second stop of this name: %s" % (path, number, rest))
-                stops.append(Stop(path, number, rest.strip()))
-            elif not stops:
-                raise Lost("%s:%d: `%s` before the first stop" % (path, number, word))
-            else:
-                stops[-1].take(number, word, rest.strip())
+    try:
+        with open(path, encoding="utf-8") as f:
+            lines = f.readlines()
+    except UnicodeDecodeError:
+        raise Lost("%s: it is not in UTF-8" % path) from None
+    for number, line in enumerate(lines, 1):
+        word, _, rest = line.strip().partition(" ")
+        if not word or word.startswith("#"):
+            continue
+        if word == "stop":
+            if any(s.name == rest for s in stops):
+                raise Lost("%s:%d: a second stop of this name: %s" % (path, number, rest))
+            stops.append(Stop(path, number, rest.strip()))
+        elif not stops:
+            raise Lost("%s:%d: `%s` before the first stop" % (path, number, word))
+        else:
+            stops[-1].take(number, word, rest.strip())
     for stop in stops:
         stop.finish()
     if not stops:

@@ -148,6 +148,15 @@ class Wrong(unittest.TestCase):
         (stop,) = self.find(self.RIGHT + "\n show full[1] of CTAs 0 1\n show TMA of CTA 0")
         self.assertEqual(stop["rows"], [["full[1]", 0], ["full[1]", 1], ["TMA", 0]])
 
+    def test_bytes(self):
+        """A tour that is no text, and a source whose name no file has."""
+        path = os.path.join(self.scratch.name, "latin")
+        with open(path, "wb") as f:
+            f.write(b"stop caf\xe9\n")
+        with self.assertRaisesRegex(tour.Lost, "latin: it is not in UTF-8"):
+            tour.read(path)
+        self.assertEqual(tour.source_lines("a\0b.cu"), [])
+
     def test_lost(self):
         for old, new, said in (
             ("wait full[0] 1", "wait none 1", r":4: stop wait: not to none; there: .*full\[0\] of CTA 0"),

@@ -61,11 +61,36 @@ int run(int i);
 int main(void) { return printf("%d\n", run(0)) < 0; }
 #else
 int main(int argc, char **argv) {
-    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    void *library = 0;
+    for (int i = 1; i < argc; i++)
+        library = dlopen(argv[i], RTLD_NOW);
     int (*run)(int) = library ? (int (*)(int))dlsym(library, "run") : 0;
     return printf("%d\n", run ? run(0) : -2) < 0;
 }
 #endif
+C
+# What systemd's MemoryDenyWriteExecute does: nothing that was writable becomes executable.
+cat >"$scratch/deny.c" <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+                                  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+                                  BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 4, 0, 1), /* PROT_EXEC */
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 77;
+    execv(argv[1], argv + 1);
+    return 1;
+}
 C
 cd "$scratch" || exit 1
 libs="-L$LINK_DIR -lcudart_static -ldl -lpthread -lrt"
@@ -104,9 +129,26 @@ for program in linked opener; do
     same "$program" "$(cat out)" 64
 done
 
+# More libraries than are looked at, which are said to be so once.
+echo 'int nothing;' >many.c && cc -shared many.c -o many.so && mkdir many || exit 1
+i=0
+while [ $((i += 1)) -le 1030 ]; do cat many.so >many/$i.so; done
+run 0 'many libraries' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./opener ./many/*.so
+same 'many libraries' "$(grep -c '^sm100emu: ' err)" 1
+says './opener: only its first 1023 libraries are looked at for a static CUDA runtime, not \./many/'
+
 strip -s libprog.so
 run 0 'a stripped library' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./opener ./libprog.so
 says 'libprog\.so: .*was stripped of its symbols .*Its CUDA calls will fail'
+
+cc deny.c -o deny || exit 1
+if ./deny ./opener ./none.so >/dev/null; then # not where the kernel has no such filters
+    run 0 'where no page may become executable' \
+        env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./deny ./opener ./none.so
+    same 'where no page may become executable' "$(cat out)" -2
+    run 126 'a static runtime where no page may become executable' "$emulator" ./deny ./plain
+    says "plain: the kernel lets nobody change the code of its static CUDA runtime"
+fi
 
 for how in '-s' '-x'; do
     strip $how -o stripped plain

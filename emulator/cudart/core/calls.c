@@ -54,6 +54,18 @@ int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void
     return rt_leave(c, rt_then(e, rt_malloc(c, size, type, out)));
 }
 
+/* Portable, mapped and write-combined (1, 2, 4): page-locked memory here is all of it. */
+int rt_call_malloc_host(const char *call, size_t size, unsigned flags, void **out) {
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
+    if (flags > 7)
+        return rt_leave(c, rt_then(e, rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags)));
+    e = rt_then(e, rt_malloc(c, size, RT_MEMORY_HOST, out));
+    if (e == RT_SUCCESS && *out != NULL)
+        mem_flag(c->gpu->mem, (uintptr_t)*out, flags);
+    return rt_leave(c, e);
+}
+
 int rt_call_malloc_async(const char *call, size_t size, void *pool, bool current, void *stream, void **out) {
     struct rt_pool *p = pool;
     struct rt_context *c = rt_enter_ready(call);
@@ -80,6 +92,21 @@ int rt_call_mem_info(const char *call, size_t *free_bytes, size_t *total_bytes) 
             *total_bytes = capacity;
     }
     return rt_leave(c, e);
+}
+
+/* Page-locked host memory at this address. */
+static int check_host(struct rt_context *c, const void *host, struct mem_block *b) {
+    int type;
+    return rt_pointer(c, host, &type, b) && type == RT_MEMORY_HOST
+               ? RT_SUCCESS
+               : rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
+}
+
+int rt_call_host_flags(const char *call, unsigned *out, void *host) {
+    struct mem_block b = {0};
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, check_host(c, host, &b));
+    return rt_leave(c, rt_give(e, out, b.flags | 2));
 }
 
 int rt_call_host_pointer(const char *call, void **out, void *host, unsigned flags) {

@@ -19,6 +19,9 @@ int rt_call_unsupported(const char *call, unsigned stub);
 /* --- memory: sizes in bytes; a stream of NULL is the default one -------------------------------------------------- */
 
 int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out);
+/* Page-locked host memory with these flags of cudaHostAlloc, and which those were: CUDA adds 2, mapped. */
+int rt_call_malloc_host(const char *call, size_t size, unsigned flags, void **out);
+int rt_call_host_flags(const char *call, unsigned *out, void *host);
 /* From `pool`, or from the device's current one where `current` says so. */
 int rt_call_malloc_async(const char *call, size_t size, void *pool, bool current, void *stream, void **out);
 int rt_call_free(const char *call, void *p, bool host, void *stream);

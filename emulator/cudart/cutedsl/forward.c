@@ -5,14 +5,7 @@
  * function of this library, with the same arguments (symbols.def).
  */
 #include "cudart/core/context.h"
-
-#if defined(__x86_64__)
-#define JUMP "jmp"
-#elif defined(__aarch64__)
-#define JUMP "b"
-#else
-#error "the emulator runs on x86-64 and aarch64"
-#endif
+#include "cudart/core/jump.h"
 
 /* Arguments are not looked at: a C caller passes them in registers or cleans its own stack. */
 static int refuse(const char *name) {

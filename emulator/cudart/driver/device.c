@@ -448,8 +448,8 @@ RT_API int cuGetExportTable(const void **table, const void *id) {
     struct rt_context *c = rt_enter("cuGetExportTable");
     if (!c->table_told)
         rt_say(c, 0,
-               "not supported by the emulator: a CUDA runtime asks for it that is linked statically; a program of your "
-               "own is built with -cudart shared");
+               "not supported by the emulator: a CUDA runtime asks for it that is linked statically; run the program "
+               "by sm100emu, which takes that runtime's place, or build it with -cudart shared");
     c->table_told = true;
     return rt_leave(c, RT_ERROR_NOT_SUPPORTED);
 }

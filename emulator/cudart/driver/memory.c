@@ -44,11 +44,8 @@ RT_API int cuMemAllocHost_v2(void **out, size_t bytes) {
     return rt_call_malloc("cuMemAllocHost", bytes, RT_MEMORY_HOST, NULL, out);
 }
 
-/* Portable, mapped and write-combined (1, 2, 4): page-locked memory here is all of it. */
 RT_API int cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
-    if (flags > 7)
-        return bad_flags("cuMemHostAlloc", flags);
-    return rt_call_malloc("cuMemHostAlloc", bytes, RT_MEMORY_HOST, NULL, out);
+    return rt_call_malloc_host("cuMemHostAlloc", bytes, flags, out);
 }
 
 RT_API int cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height, unsigned element) {
@@ -99,9 +96,7 @@ RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flag
 }
 
 RT_API int cuMemHostGetFlags(unsigned *flags, void *host) {
-    void *device;
-    int e = rt_call_host_pointer("cuMemHostGetFlags", &device, host, 0);
-    return rt_give(e, flags, 2); /* CU_MEMHOSTALLOC_DEVICEMAP */
+    return rt_call_host_flags("cuMemHostGetFlags", flags, host);
 }
 
 /* Pages of managed memory stay where they are: advice and prefetching are hints. */

@@ -36,7 +36,7 @@ static const uint8_t bytes_of[POINTER_LAST + 1] = {
     [POINTER_MAPPING_SIZE] = 8, [POINTER_MAPPING_START] = 8, [POINTER_BLOCK_ID] = 8,   [POINTER_DECOMPRESS] = 1,
 };
 
-/* A block lies at an address of its own, which is its number, too. */
+/* A block's address is another one's later, and its serial never is. */
 static uint64_t value_of(const struct rt_context *c, int attribute, uint64_t address, int type,
                          const struct mem_block *b) {
     switch (attribute) {
@@ -51,6 +51,7 @@ static uint64_t value_of(const struct rt_context *c, int attribute, uint64_t add
         return type == RT_MEMORY_MANAGED;
     case POINTER_BUFFER_ID:
     case POINTER_BLOCK_ID:
+        return b->serial;
     case POINTER_START:
     case POINTER_MAPPING_START:
         return b->addr;

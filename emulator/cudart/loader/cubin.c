@@ -19,8 +19,7 @@ static bool find(const struct elf_file *f, const char *name, Elf64_Shdr *out) {
     for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, out); i++) {
         if (!elf_holds(f, out->sh_offset, out->sh_size))
             continue;
-        if (name ? strcmp(elf_string(f, names.sh_offset, names.sh_size, out->sh_name), name) == 0
-                 : out->sh_type == SHT_SYMTAB)
+        if (name ? strcmp(elf_name(f, &names, out->sh_name), name) == 0 : out->sh_type == SHT_SYMTAB)
             return true;
     }
     return false;

@@ -3,9 +3,11 @@
  *
  * A cubin is an ELF64 file. ptxas -lineinfo (and -g) keeps the PTX text in the section .nv_debug_ptx_txt: its lines as
  * they were, each ended by a zero byte and without its indentation, but those of .loc, .file and of comments alone
- * empty. (Read off cubins of ptxas 12.9, 13.0 and 13.4, whose text was compared with what went in.) Section .nv.info is a list of attributes {u8 format, u8 attribute, u16 size, bytes};
- * attribute 0x2f with format 4 is {u32 symbol index, u32 registers} (read off cubins of nvcc 12.9 and 13.0 and held
- * against ptxas -v). All fields are untrusted: nothing outside [code, code + size) is read.
+ * empty. (Read off cubins of ptxas 12.9, 13.0 and 13.4, whose text was compared with what went in.)
+ *
+ * Section .nv.info is a list of attributes {u8 format, u8 attribute, u16 size, bytes}; attribute 0x2f with format 4 is
+ * {u32 symbol index, u32 registers} (read off cubins of nvcc 12.9 and 13.0 and held against ptxas -v). All fields are
+ * untrusted: nothing outside [code, code + size) is read.
  */
 #ifndef CUDART_LOADER_CUBIN_H
 #define CUDART_LOADER_CUBIN_H

@@ -2,12 +2,19 @@
 #include "cudart/loader/cubin_lines.h"
 
 #include "base/heap.h"
+#include "base/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_ROWS = 1 << 22, MAX_FILES = 4096, LOC_LINE = 40 /* bytes of the longest .loc line */ };
+
+/* The address at this offset of a section is relative to this symbol. */
+struct place {
+    uint64_t offset;
+    uint32_t symbol;
+};
 
 /* A table's row: from this address of a function on, the code is of this line. */
 struct row {
@@ -18,8 +25,9 @@ struct row {
 
 struct table {
     const uint8_t *bytes; /* the section */
-    size_t size, begin;   /* where its line program begins */
-    Elf64_Shdr rela;      /* where its addresses are relocated; sh_size 0: nowhere */
+    size_t size;
+    struct place *places; /* by offset */
+    size_t num_places;
     struct row *rows;
     size_t num, room;
     size_t files, dirs; /* where the tables of names begin */
@@ -73,13 +81,37 @@ static const char *take_string(struct cursor *c) {
     return end ? text : "";
 }
 
-/* The symbol that the address at `offset` of the section is relative to. */
-static uint32_t symbol_at(const struct elf_file *f, const struct table *t, uint64_t offset) {
+static int by_offset(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+}
+
+/* Reads a section of relocations. False: no memory. */
+static bool read_places(const struct elf_file *f, const Elf64_Shdr *rela, struct table *t) {
     Elf64_Rela r;
-    for (uint64_t i = 0; i < t->rela.sh_size / sizeof r; i++)
-        if (elf_entry(f, t->rela.sh_offset, sizeof r, i, &r, sizeof r) && r.r_offset == offset)
-            return (uint32_t)ELF64_R_SYM(r.r_info);
-    return 0;
+    t->num_places = rela->sh_size / sizeof r;
+    t->places = try_calloc(t->num_places + 1, sizeof *t->places);
+    if (t->places == NULL)
+        return false;
+    for (size_t i = 0; i < t->num_places && elf_entry(f, rela->sh_offset, sizeof r, i, &r, sizeof r); i++)
+        t->places[i] = (struct place){r.r_offset, (uint32_t)ELF64_R_SYM(r.r_info)};
+    qsort(t->places, t->num_places, sizeof *t->places, by_offset);
+    return true;
+}
+
+/* The symbol that the address at `offset` of the section is relative to; 0: none is named. */
+static uint32_t symbol_at(const struct table *t, uint64_t offset) {
+    size_t low = 0, high = t->num_places;
+    while (low < high) {
+        const size_t mid = (low + high) / 2;
+        if (t->places[mid].offset < offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < t->num_places && t->places[low].offset == offset ? t->places[low].symbol : 0;
 }
 
 static bool add_row(struct table *t, const struct row *r) {
@@ -110,7 +142,7 @@ struct machine {
     int lowest; /* line_base */
 };
 
-static bool extended(const struct elf_file *f, struct table *t, struct cursor *c, struct machine *m) {
+static bool extended(struct table *t, struct cursor *c, struct machine *m) {
     const uint64_t n = take_uleb(c);
     const size_t at = c->at;
     if (c->bad || n == 0 || n > t->size - at)
@@ -118,7 +150,7 @@ static bool extended(const struct elf_file *f, struct table *t, struct cursor *c
     const uint64_t op = take(c, 1);
     bool good = true;
     if (op == SET_ADDRESS && n == 9) {
-        m->now.function = symbol_at(f, t, c->at);
+        m->now.function = symbol_at(t, c->at);
         m->now.at = take(c, 8);
     } else if (op == END_SEQUENCE) {
         good = add_row(t, &(struct row){.function = m->now.function, .at = m->now.at});
@@ -128,7 +160,7 @@ static bool extended(const struct elf_file *f, struct table *t, struct cursor *c
     return good;
 }
 
-static bool step(const struct elf_file *f, struct table *t, struct cursor *c, struct machine *m) {
+static bool step(struct table *t, struct cursor *c, struct machine *m) {
     unsigned op = (unsigned)take(c, 1);
     if (op >= m->base) {
         op -= m->base;
@@ -138,7 +170,7 @@ static bool step(const struct elf_file *f, struct table *t, struct cursor *c, st
     }
     switch (op) {
     case EXTENDED:
-        return extended(f, t, c, m);
+        return extended(t, c, m);
     case COPY:
         return add_row(t, &m->now);
     case ADVANCE_PC:
@@ -166,12 +198,12 @@ static bool step(const struct elf_file *f, struct table *t, struct cursor *c, st
 
 /* Reads the section's one line program: its rows, and where its names are. False where it is malformed. */
 static bool read_table(const struct elf_file *f, const char *name, const char *rela, struct table *t) {
-    Elf64_Shdr section;
+    Elf64_Shdr section, relocations;
     if (!cubin_section(f, name, &section))
         return false;
     *t = (struct table){.bytes = f->bytes + section.sh_offset, .size = section.sh_size};
-    if (!cubin_section(f, rela, &t->rela))
-        t->rela.sh_size = 0;
+    if (cubin_section(f, rela, &relocations) && !read_places(f, &relocations, t))
+        return false;
     struct cursor c = {.t = t};
     const uint64_t length = take(&c, 4), version = take(&c, 2), header = take(&c, 4);
     const size_t end = c.bad || length > t->size - 4 ? 0 : 4 + length, program = c.at + header;
@@ -193,7 +225,7 @@ static bool read_table(const struct elf_file *f, const char *name, const char *r
     t->size = end;
     c.at = program;
     while (good && c.at < end)
-        good = step(f, t, &c, &m) && !c.bad;
+        good = step(t, &c, &m) && !c.bad;
     return good;
 }
 
@@ -221,7 +253,8 @@ static const struct row *row_at(const struct table *t, const struct row *place) 
 /* The source of each line of the PTX, counted from 1; line 0 where it is not known. */
 static struct row *join(struct table *source, const struct table *ptx, size_t lines) {
     struct row *of = try_calloc(lines + 1, sizeof *of);
-    qsort(source->rows, source->num, sizeof *source->rows, by_place);
+    if (source->num != 0)
+        qsort(source->rows, source->num, sizeof *source->rows, by_place);
     for (size_t i = 0; of != NULL && i < ptx->num; i++) {
         const uint32_t line = ptx->rows[i].line;
         const struct row *r = line != 0 && line <= lines ? row_at(source, &ptx->rows[i]) : NULL;
@@ -266,24 +299,53 @@ static void write_loc(struct writer *w, size_t next, const char *p, const char *
     w->last = r;
 }
 
+/* Appends "folder/name" in quotes. PTX has no escapes, and a string ends with its line: what a name must not have there
+ * becomes '?'. */
+static bool write_name(struct writer *w, const char *dir, const char *name, size_t room) {
+    char *const at = w->text + w->len;
+    const int n = snprintf(at, room, "\"%s%s%s\"", dir, *dir && *name != '/' ? "/" : "", name);
+    if (n < 0 || (size_t)n >= room)
+        return false;
+    source_plain(at + 1, (size_t)n - 2);
+    for (char *p = at + 1; p < at + n - 1; p++)
+        *p = *p == '"' ? '?' : *p;
+    w->len += (size_t)n;
+    return true;
+}
+
+/* The folders by number, from 1 on; NULL in what there is none for. NULL: no memory. */
+static const char **read_dirs(const struct table *t) {
+    const char **dirs = try_calloc(MAX_FILES, sizeof *dirs);
+    struct cursor c = {.t = t, .at = t->dirs};
+    for (unsigned i = 1; dirs != NULL && i < MAX_FILES; i++) {
+        const char *name = take_string(&c);
+        if (*name == 0)
+            break;
+        dirs[i] = name;
+    }
+    return dirs;
+}
+
 static void write_files(struct writer *w, const struct table *t, size_t room) {
     struct cursor c = {.t = t, .at = t->files};
-    for (unsigned file = 1; file <= MAX_FILES; file++) {
-        const char *name = take_string(&c), *dir = "";
+    const char **dirs = read_dirs(t);
+    for (unsigned file = 1; dirs != NULL && file <= MAX_FILES && room - w->len > LOC_LINE; file++) {
+        const char *name = take_string(&c);
         const uint64_t number = take_uleb(&c);
         take_uleb(&c);
         take_uleb(&c);
         if (c.bad || *name == 0)
-            return;
-        struct cursor d = {.t = t, .at = t->dirs};
-        for (uint64_t i = 0; i < number && !d.bad && i < MAX_FILES; i++)
-            dir = take_string(&d);
-        const int n = snprintf(w->text + w->len, room - w->len, "\n.file %u \"%s%s%s\"", file, dir,
-                               *dir && *name != '/' ? "/" : "", name);
-        if (n < 0 || (size_t)n >= room - w->len)
-            return;
-        w->len += (size_t)n;
+            break;
+        const char *dir = number < MAX_FILES && dirs[number] ? dirs[number] : "";
+        const size_t begin = w->len;
+        w->len += (size_t)sprintf(w->text + w->len, "\n.file %u ", file);
+        if (!write_name(w, dir, name, room - w->len)) {
+            w->len = begin;
+            break;
+        }
     }
+    w->text[w->len] = 0;
+    xfree(dirs);
 }
 
 static char *write_text(const struct table *source, const struct row *of, const char *text, size_t len, size_t empty,
@@ -305,9 +367,10 @@ static char *write_text(const struct table *source, const struct row *of, const 
             w.text[w.len++] = '\n';
         text = stop + 1;
     }
-    if (w.text != NULL)
+    if (w.text != NULL) {
         write_files(&w, source, room);
-    *new_len = w.len;
+        *new_len = w.len;
+    }
     return w.text;
 }
 
@@ -327,6 +390,8 @@ char *cubin_with_lines(const struct elf_file *f, const char *text, size_t len, s
         xfree(of);
     }
     xfree(source.rows);
+    xfree(source.places);
     xfree(ptx.rows);
+    xfree(ptx.places);
     return out;
 }

@@ -25,11 +25,19 @@ bool elf_section(const struct elf_file *f, unsigned i, Elf64_Shdr *out) {
     return i < f->header.e_shnum && elf_entry(f, f->header.e_shoff, f->header.e_shentsize, i, out, sizeof *out);
 }
 
-const char *elf_string(const struct elf_file *f, uint64_t offset, uint64_t size, uint64_t index) {
+static const char *text_at(const struct elf_file *f, uint64_t offset, uint64_t size, uint64_t index, uint64_t most) {
     if (!elf_holds(f, offset, size) || index >= size)
         return "";
     const char *text = (const char *)f->bytes + offset + index;
-    return memchr(text, 0, size - index) ? text : "";
+    return memchr(text, 0, size - index < most ? size - index : most) ? text : "";
+}
+
+const char *elf_string(const struct elf_file *f, uint64_t offset, uint64_t size, uint64_t index) {
+    return text_at(f, offset, size, index, ELF_MAX_TEXT);
+}
+
+const char *elf_name(const struct elf_file *f, const Elf64_Shdr *strings, uint32_t index) {
+    return text_at(f, strings->sh_offset, strings->sh_size, index, ELF_MAX_NAME);
 }
 
 /* Linkers make some ten program headers. */

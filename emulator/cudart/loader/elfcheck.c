@@ -50,7 +50,7 @@ static void read_sections(const struct elf_file *f, struct elf_facts *facts) {
     if (!elf_section(f, f->header.e_shstrndx, &names))
         return;
     for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, &s); i++) {
-        const char *name = elf_string(f, names.sh_offset, names.sh_size, s.sh_name);
+        const char *name = elf_name(f, &names, s.sh_name);
         if (strcmp(name, ".nv_fatbin") == 0) {
             facts->fatbin = true;
             if (!read)
@@ -97,7 +97,7 @@ static void read_symbols(const struct elf_file *f, struct elf_facts *facts) {
             if (!elf_entry(f, s.sh_offset, sizeof symbol, k, &symbol, sizeof symbol))
                 return;
             if (symbol.st_shndx == SHN_UNDEF)
-                read_symbol(elf_string(f, strings.sh_offset, strings.sh_size, symbol.st_name), facts);
+                read_symbol(elf_name(f, &strings, symbol.st_name), facts);
         }
         return; /* there is one such section */
     }

@@ -119,7 +119,7 @@ static void find_tables(const struct elf_file *f, struct tables *t) {
     if (!elf_section(f, f->header.e_shstrndx, &names))
         return;
     for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, &s); i++) {
-        t->fatbin |= strcmp(elf_string(f, names.sh_offset, names.sh_size, s.sh_name), ".nvFatBinSegment") == 0;
+        t->fatbin |= strcmp(elf_name(f, &names, s.sh_name), ".nvFatBinSegment") == 0;
         if (s.sh_type != SHT_SYMTAB && s.sh_type != SHT_DYNSYM)
             continue;
         bool own = s.sh_type == SHT_SYMTAB;
@@ -143,7 +143,7 @@ static bool defined(const Elf64_Sym *symbol) {
 static bool shared_runtime(const struct elf_file *f, const struct tables *t) {
     Elf64_Sym s;
     for (uint64_t i = 0; symbol_at(f, &t->dynamic, i, &s); i++)
-        if (strcmp(elf_string(f, t->dynamic_names.sh_offset, t->dynamic_names.sh_size, s.st_name), REGISTER) == 0)
+        if (strcmp(elf_name(f, &t->dynamic_names, s.st_name), REGISTER) == 0)
             return true;
     return false;
 }
@@ -154,7 +154,7 @@ static bool collect(const struct elf_file *f, const struct tables *t, struct sta
     for (uint64_t i = 0; symbol_at(f, &t->symbols, i, &s); i++) {
         if (ELF64_ST_TYPE(s.st_info) != STT_FUNC || !defined(&s) || s.st_size == 0)
             continue;
-        const char *name = elf_string(f, t->symbol_names.sh_offset, t->symbol_names.sh_size, s.st_name);
+        const char *name = elf_name(f, &t->symbol_names, s.st_name);
         if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0)
             continue;
         if (r->count == STATIC_MAX_FUNCTIONS)

@@ -4,13 +4,7 @@
  * .symver directive beside a definition of its own. Linked into the shared library alone: nothing in a static link
  * refers to these names, so the archive's member stays out. See symbols.def and exports.map.
  */
-#if defined(__x86_64__)
-#define JUMP "jmp"
-#elif defined(__aarch64__)
-#define JUMP "b"
-#else
-#error "the emulator runs on x86-64 and aarch64"
-#endif
+#include "cudart/core/jump.h"
 
 #define JUMP_TO(name, target)                                                                                          \
     __asm__(".text\n"                                                                                                  \

@@ -19,11 +19,10 @@ static int bad_flags(const char *call, unsigned flags) {
     return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags));
 }
 
-/* Portable, mapped and write-combined (1, 2, 4): page-locked memory here is all of it. */
 RT_API int cudaHostAlloc(void **out, size_t size, unsigned flags) {
     if ((flags & ~7u) != 0)
         return bad_flags("cudaHostAlloc", flags);
-    return rt_call_malloc("cudaHostAlloc", size, RT_MEMORY_HOST, NULL, out);
+    return rt_call_malloc_host("cudaHostAlloc", size, flags, out);
 }
 
 RT_API int cudaMallocManaged(void **out, size_t size, unsigned flags) {
@@ -59,12 +58,7 @@ RT_API int cudaHostGetDevicePointer(void **out, void *host, unsigned flags) {
     return rt_call_host_pointer("cudaHostGetDevicePointer", out, host, flags);
 }
 
-RT_API int cudaHostGetFlags(unsigned *flags, void *host) {
-    void *device;
-    int e = cudaHostGetDevicePointer(&device, host, 0);
-    e = rt_give(e, flags, 2); /* cudaHostAllocMapped */
-    return e;
-}
+RT_API int cudaHostGetFlags(unsigned *flags, void *host) { return rt_call_host_flags("cudaHostGetFlags", flags, host); }
 
 RT_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind) {
     return rt_call_copy("cudaMemcpy", dst, src, bytes, kind, NULL);

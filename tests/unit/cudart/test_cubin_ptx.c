@@ -28,6 +28,8 @@ static const uint8_t source[] = {HEAD(66, 32), NAMES,  ADDRESS, LINE(39), COPY, 
 static const uint8_t ptx[] = {HEAD(63, 21), 0,       0,    ADDRESS, LINE(4), COPY, PC(16), LINE(3), COPY,
                               PC(16),       LINE(2), COPY, PC(16),  LINE(4), COPY, PC(16), END};
 
+static const uint8_t empty[] = {HEAD(0, 0), 0, 'k', 0, 0, 0, 0, 0};
+
 enum { NAME_TABLE, PTX_TEXT, SOURCE, PTX_LINES, RELA_SOURCE, RELA_PTX, SECTIONS };
 static const char *const names[SECTIONS] = {".shstrtab",           ".nv_debug_ptx_txt", ".debug_line",
                                             ".nv_debug_line_sass", ".rela.debug_line",  ".rela.nv_debug_line_sass"};
@@ -52,11 +54,13 @@ static void put_program(struct image *m, int section, const uint8_t *bytes, size
     copy[0] = (uint8_t)(n - 4);
     copy[6] = (uint8_t)(address - 3 - 10);
     put(m, section, copy, n);
-    Elf64_Rela r = {.r_offset = address, .r_info = ELF64_R_INFO(7, 0)};
-    put(m, section + 2, &r, sizeof r);
+    const Elf64_Rela r[] = {{.r_offset = address + 64, .r_info = ELF64_R_INFO(9, 0)}, /* in no order */
+                            {.r_offset = address, .r_info = ELF64_R_INFO(7, 0)},
+                            {.r_offset = address - 8, .r_info = ELF64_R_INFO(8, 0)}};
+    put(m, section + 2, r, sizeof r);
 }
 
-static struct image make(void) {
+static struct image make(bool rows) {
     struct image m = {.size = sizeof(Elf64_Ehdr)};
     char table[128] = "";
     size_t at = 1;
@@ -67,8 +71,13 @@ static struct image make(void) {
     }
     put(&m, NAME_TABLE, table, at);
     put(&m, PTX_TEXT, TEXT, sizeof TEXT - 1);
-    put_program(&m, SOURCE, source, sizeof source - 7, 24 + 13 + 3);
-    put_program(&m, PTX_LINES, ptx, sizeof ptx, 24 + 2 + 3);
+    if (rows) {
+        put_program(&m, SOURCE, source, sizeof source - 7, 24 + 13 + 3);
+        put_program(&m, PTX_LINES, ptx, sizeof ptx, 24 + 2 + 3);
+    } else {
+        put_program(&m, SOURCE, empty, sizeof empty, sizeof empty + 3);
+        put_program(&m, PTX_LINES, empty, sizeof empty, sizeof empty + 3);
+    }
     Elf64_Ehdr head = {.e_shoff = m.size, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTIONS};
     memcpy(head.e_ident, ELFMAG, SELFMAG);
     head.e_ident[EI_CLASS] = ELFCLASS64;
@@ -80,15 +89,34 @@ static struct image make(void) {
 
 /* .loc stands where it may have been, and where the line becomes another one: not before the comment's run, not inside
  * the call, and line 0 where nothing tells. */
-static void check_lines(const struct image *m) {
+static void check_lines(const struct image *m, const char *file) {
     size_t len = 0;
     char *text = cubin_ptx(m->bytes, m->size, &len);
     if (CHECK(text != NULL)) {
-        CHECK_STR(text, ".version 8.8\n.target sm_100a\n.visible .entry k(){\n.loc 1 40 0\nmov.b32 %r1, 1;\n"
-                        "add.s32 %r2, %r1, 1;\n\nst.shared.b32 [%r1], %r2;\n.loc 1 41 0\nbar.sync 0;\ncall f,\n\n(p);\n"
-                        "ret;\n}\n\n.file 1 \"/d/k.py\"");
+        const char lines[] = ".version 8.8\n.target sm_100a\n.visible .entry k(){\n.loc 1 40 0\nmov.b32 %r1, 1;\n"
+                             "add.s32 %r2, %r1, 1;\n\nst.shared.b32 [%r1], %r2;\n.loc 1 41 0\nbar.sync 0;\n"
+                             "call f,\n\n(p);\nret;\n}\n\n.file 1 ";
+        CHECK(strncmp(text, lines, sizeof lines - 1) == 0);
+        CHECK_STR(text + sizeof lines - 1, file);
         CHECK_EQ(len, strlen(text));
     }
+    xfree(text);
+}
+
+/* A name that PTX cannot hold does not become more than a name. */
+static void check_names(struct image m) {
+    uint8_t *name = m.bytes + m.sections[SOURCE].sh_offset + 24 + 4;
+    CHECK_EQ(memcmp(name, "k.py", 5), 0);
+    memcpy(name, "k\"\n\x7f", 4);
+    check_lines(&m, "\"/d/k???\"");
+}
+
+/* Tables without a row. */
+static void check_empty(void) {
+    const struct image m = make(false);
+    size_t len = 0;
+    char *text = cubin_ptx(m.bytes, m.size, &len);
+    CHECK(text != NULL && strstr(text, ".loc") == NULL && strstr(text, "\n.file 1 \"k\"") != NULL);
     xfree(text);
 }
 
@@ -106,11 +134,13 @@ static void check_plain(struct image m, int section) {
 }
 
 int main(void) {
-    struct image m = make();
+    struct image m = make(true);
     size_t len;
     CHECK_EQ(cubin_size(m.bytes, sizeof m.bytes), m.size);
     CHECK_EQ(cubin_size(m.bytes, m.size - 1), 0);
-    check_lines(&m);
+    check_lines(&m, "\"/d/k.py\"");
+    check_names(m);
+    check_empty();
     check_plain(m, SOURCE);
     check_plain(m, PTX_LINES);
     for (size_t n = 0; n < m.size; n++) { /* in memory of just that size: a sanitizer sees any byte too many */

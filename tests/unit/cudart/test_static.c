@@ -1,5 +1,6 @@
 /* A static CUDA runtime inside a program: what is found in .symtab, what is refused, the jump, and files that lie. */
 #include "check.h"
+#include "cudart/loader/elf.h"
 #include "cudart/loader/static.h"
 
 #include <elf.h>
@@ -232,6 +233,17 @@ static void test_rooms(void) {
     add(&p, "cudaGone", BASE + CODE + 22 * ROOM, ROOM)->st_shndx = SHN_UNDEF;
     CHECK_EQ(read_program(&p), STATIC_FOUND);
     CHECK_EQ(runtime.count, NUM_NAMES);
+    char name[ELF_MAX_NAME + 1] = "cuda"; /* longer than any of a runtime's: a file may have a million of it */
+    memset(name + 4, 'a', sizeof name - 5);
+    begin(&p, 13000);
+    add(&p, name, BASE + CODE + 20 * ROOM, ROOM);
+    CHECK_EQ(read_program(&p), STATIC_FOUND);
+    CHECK_EQ(runtime.count, NUM_NAMES);
+    name[ELF_MAX_NAME - 1] = 0;
+    begin(&p, 13000);
+    add(&p, name, BASE + CODE + 20 * ROOM, ROOM);
+    CHECK_EQ(read_program(&p), STATIC_FOUND);
+    CHECK_EQ(runtime.count, NUM_NAMES + 1);
     begin(&p, 13000);
     add(&p, "cudaLast", BASE + SYMTAB - 16, 8); /* no padding up to the end */
     CHECK_EQ(read_program(&p), STATIC_FOUND);
