@@ -128,6 +128,38 @@ wait $launcher 2>/dev/null
 until_true "! kill -0 $program 2>/dev/null" || failed 'the program goes on without its launcher'
 [ "$(echo input | emulated "$emulator" cat 2>/dev/null)" = input ] || failed 'standard input'
 
+# What is inherited: as a program that ignores SIGCHLD, or has set a timer, becomes the launcher; a fork that comes back late
+cat >inherit.c <<'INHERIT'
+#include <signal.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    if (argv[1][0] == 'i')
+        signal(SIGCHLD, SIG_IGN);
+    else
+        alarm(1);
+    return argc > 2 ? execvp(argv[2], argv + 2) : 2;
+}
+INHERIT
+cat >late.c <<'LATE'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
+pid_t fork(void) {
+    pid_t pid = ((pid_t(*)(void))dlsym(RTLD_NEXT, "fork"))();
+    if (pid > 0)
+        usleep(500000);
+    return pid;
+}
+LATE
+"$cc" inherit.c -o inherit || failed 'no program that leaves something'
+"$cc" -shared -fPIC late.c -o late.so -ldl || failed 'no fork that comes back late'
+run 7 'SIGCHLD is ignored' timeout -s KILL 60 ./inherit ignores env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$scratch/late.so" \
+    "$emulator" sh -c 'exit 7'
+run 0 'a program that ignores SIGCHLD' timeout -s KILL 60 ./inherit ignores "$emulator" grep -q '^SigIgn:.*[13579bdf]....$' /proc/self/status
+run 0 '--explore where SIGCHLD is ignored' timeout -s KILL 60 ./inherit ignores "$emulator" --explore=1 true
+run 142 'a timer that the launcher inherits' ./inherit timer "$emulator" sleep 60
+
 # ---- --env
 run 2 '--env with a file of no rules' "$emulator" --suppress=gone --env
 run 2 '--env and a program' "$emulator" --env true
@@ -190,6 +222,7 @@ run 3 'a front end with a real ptxas' env PATH="$scratch/tools" "$emulator" ./fr
 has "$scratch/out" 'release 12.8' "sm100emu $(cat "$root/VERSION") runs its PTX"
 grep -q 'their cubin' kept || failed "the real one's cubin is not handed on"
 : >strict
+run 3 'a real ptxas where SIGCHLD is ignored' env PATH="$scratch/tools" "$scratch/inherit" ignores "$emulator" ./front kernel
 run 37 "the real one's errors" env PATH="$scratch/tools" "$emulator" ./front wrong
 says '^ptxas fatal: their words$'
 mkdir chosen
