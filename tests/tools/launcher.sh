@@ -178,6 +178,16 @@ has "$scratch/out" "TRITON_CACHE_DIR=$HOME/.cache/sm100emu/triton" "TRITON_PTXAS
     SM100EMU_WAS_TRITON_PTXAS_PATH=/their/ptxas SM100EMU_WAS_TRITON_CACHE_DIR=own
 grep -qx CUPY_ACCELERATORS= "$scratch/out" || failed 'CUPY_ACCELERATORS is not empty'
 [ "$(grep -c "^LD_LIBRARY_PATH=$libraries\$" "$scratch/out")" = 1 ] || failed "LD_LIBRARY_PATH: $(grep LD_LIB "$scratch/out")"
+for folder in 'a:b' 'other one'; do
+    mkdir -p "$folder/emulator"
+    cp "$emulator" "$folder/sm100emu"
+    ln -s "$libraries"/* "$folder/emulator"
+done
+run 126 'a folder with a colon' ./a:b/sm100emu true
+says '^sm100emu: .*/a:b/emulator: a folder with a colon'
+run 0 'two installations' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}/gone/libsm100emu-static.so" './other one/sm100emu' "$emulator" env
+grep -qx "LD_PRELOAD=${SAN_LIB:+$SAN_LIB:}$libraries/libsm100emu-static.so" "$scratch/out" ||
+    failed "two installations: $(grep LD_PRELOAD "$scratch/out")"
 run 0 'a cache of ones own' env SM100EMU_CACHE=/some/where "$emulator" env
 has "$scratch/out" TRITON_CACHE_DIR=/some/where/triton CUTE_DSL_CACHE_DIR=/some/where/cute_dsl
 run 0 'defaults and lists' env CUTE_DSL_ARCH=sm_103a PYTHONPATH=own:more "$emulator" "$emulator" env
