@@ -90,6 +90,8 @@ says '^  error: .*trap.ptx:[0-9]* \[[a-z-]*\]: launch_ptx'
 # shellcheck disable=SC2016
 run 0 'lines of strangers' "$emulator" sh -c 'printf "found\\tx\\n\\n\\tfound\\nuse\\n" >>"$SM100EMU_RECORD"; exec '"'$driver' '$root/tests/negative/race_bar_ok.ptx' $(sed -n 's|^// ARGS: *||p' "$root/tests/negative/race_bar_ok.ptx")"
 run 0 'a record that is gone' env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/99 sh -c "$finds"
+says '^sm100emu: note: this process cannot tell its launcher what it finds'
+[ "$(grep -c 'tell its launcher' "$scratch/err")" = 1 ] || failed 'it is said more than once'
 : >mine
 run 0 'a file in place of a record that is gone' \
     env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/8 sh -c "$finds" 8>>mine
