@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static bool find_in_path(char *path, size_t size) {
 static int run_real(const char *path, char **argv) {
     int status = 0;
     fflush(NULL);
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored, a child leaves no status */
     const pid_t pid = fork();
     if (pid == 0) {
         unsetenv(FRONTEND_WAS "TRITON_PTXAS_BLACKWELL_PATH"); /* it may be a stand-in of another installation */

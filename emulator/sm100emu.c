@@ -3,8 +3,8 @@
  *   sm100emu [OPTIONS] PROGRAM [ARGS...]
  *   eval "$(sm100emu [OPTIONS] --env)"
  *
- * Looks PROGRAM up as the shell does, reads its ELF headers, of a script those of its interpreter, and refuses what
- * cannot work, by name and with the flag that mends it. Whether a program uses CUDA its file does not say: an
+ * Looks PROGRAM up as the shell does, reads its ELF headers, or those of a script's interpreter, and refuses what
+ * cannot work, by name and with the flag that mends it. A program's file does not say whether it uses CUDA: an
  * interpreter loads it later, a test runner or a script starts others. So all that these need is in the environment:
  * the emulator's folder first in LD_LIBRARY_PATH, the redirection of static runtimes in LD_PRELOAD, the options, and
  * what front ends want (launcher/frontends.def).
@@ -294,20 +294,33 @@ static void find_library(char *folder, size_t size) {
     stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make puts it there", LIBRARY, self, self);
 }
 
-/* The redirection of static runtimes (sm100emu-static.c), for the program and its children. Behind what is there: a
- * sanitizer's runtime must be the first. LD_PRELOAD ends a name at a space or a colon; without the folder, the loader
- * finds it in LD_LIBRARY_PATH. */
+/* The redirection of static runtimes (sm100emu-static.c), for the program and its children. After what is there: a
+ * sanitizer's runtime must be the first. A launcher around this one has put its own there, or that of another
+ * installation, which goes. LD_PRELOAD ends a name at a space or a colon; without the folder, the loader finds it in
+ * LD_LIBRARY_PATH. */
 static void append_preload(const char *folder) {
     const char *old = getenv("LD_PRELOAD");
     char all[4 * PATH_MAX];
-    const bool bare = strpbrk(folder, " :") != NULL;
-    if (old && strstr(old, STATIC_LIBRARY))
-        return; /* a launcher around this one has done it */
-    if (snprintf(all, sizeof all, "%s%s%s%s%s", old ? old : "", old && *old ? ":" : "", bare ? "" : folder,
-                 bare ? "" : "/", STATIC_LIBRARY) >= (int)sizeof all)
+    const size_t last = strlen(STATIC_LIBRARY);
+    const bool bare = strchr(folder, ' ') != NULL;
+    size_t len = 0, n;
+    for (const char *name = old ? old : ""; *(name += strspn(name, " :")) != 0; name += n) {
+        n = strcspn(name, " :");
+        if (n >= last && memcmp(name + n - last, STATIC_LIBRARY, last) == 0 && (n == last || name[n - last - 1] == '/'))
+            continue;
+        if (len + n + 1 < sizeof all)
+            memcpy(all + len, name, n);
+        len += n + 1;
+        if (len < sizeof all)
+            all[len - 1] = ':';
+    }
+    if (len >= sizeof all || snprintf(all + len, sizeof all - len, "%s%s%s", bare ? "" : folder, bare ? "" : "/",
+                                      STATIC_LIBRARY) >= (int)(sizeof all - len))
         stop(CANNOT_RUN, "LD_PRELOAD is too long");
     set_environment("LD_PRELOAD", all);
     old = getenv("ASAN_OPTIONS"); /* of a host program: its runtime refuses to be anything but the first library */
+    if (old && strncmp(old, "verify_asan_link_order=0", 24) == 0)
+        return;
     if (snprintf(all, sizeof all, "verify_asan_link_order=0%s%s", old ? ":" : "", old ? old : "") < (int)sizeof all)
         set_environment("ASAN_OPTIONS", all);
 }
@@ -458,6 +471,9 @@ int main(int argc, char **argv) {
         request.uses_cuda = check_program(argv[i], path);
     }
     find_library(folder, sizeof folder);
+    if (strpbrk(folder, ":;") != NULL) /* they end a folder's name in LD_LIBRARY_PATH */
+        stop(CANNOT_RUN, "%s: a folder with a colon or a semicolon in its name cannot be searched for libraries",
+             folder);
     check_suppressions(folder);
     prepend_library_path(folder);
     append_preload(folder);

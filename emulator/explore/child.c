@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,8 +30,8 @@ static _Noreturn void become(const struct explore *e, const char *schedule, doub
     const int empty = open("/dev/null", O_RDONLY);
     snprintf(number, sizeof number, "%.3f", seconds);
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent || empty < 0 || dup2(empty, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0 ||
+    parent_is(parent);
+    if (empty < 0 || dup2(empty, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0 ||
         setenv(RECORD_VARIABLE, record, 1) != 0 || setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 ||
         setenv("SM100EMU_THREADS", "1", 0) != 0 || setenv("SM100EMU_TIMEOUT", number, 0) != 0 ||
         setenv("SM100EMU_TIME", "1", 1) != 0)
@@ -42,7 +41,6 @@ static _Noreturn void become(const struct explore *e, const char *schedule, doub
 }
 
 void child_start(struct child *c, const struct explore *e, const char *schedule, double seconds) {
-    const pid_t parent = getpid();
     char record[PARENT_PATH];
     int to[2][2];
     if (pipe2(to[0], O_CLOEXEC | O_NONBLOCK) != 0 || pipe2(to[1], O_CLOEXEC | O_NONBLOCK) != 0)
@@ -52,6 +50,7 @@ void child_start(struct child *c, const struct explore *e, const char *schedule,
         give_up("no record for a run");
     for (unsigned i = 0; i < 2; i++) /* it is this process that never waits for one of them */
         fcntl(to[i][1], F_SETFL, 0);
+    const pid_t parent = parent_waits();
     c->pid = fork();
     if (c->pid < 0)
         give_up("no process for a run");

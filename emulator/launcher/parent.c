@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -30,11 +31,27 @@ static sigset_t waited_for(void) {
     return set;
 }
 
-/* In the new process. `failed` is closed by the exec; else it takes errno to the launcher. */
-static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, pid_t parent, int failed) {
+static struct sigaction inherited; /* for SIGCHLD */
+
+pid_t parent_waits(void) {
+    static bool waits;
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    if (!waits)
+        sigaction(SIGCHLD, &usual, &inherited);
+    waits = true;
+    return getpid();
+}
+
+void parent_is(pid_t parent) {
+    sigaction(SIGCHLD, &inherited, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(128 + SIGKILL);
+}
+
+/* In the new process. `failed` is closed by the exec; else it takes errno to the launcher. */
+static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, pid_t parent, int failed) {
+    parent_is(parent);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(path, argv);
     const int why = errno;
@@ -43,10 +60,12 @@ static _Noreturn void become(const char *path, char **argv, const sigset_t *mask
     _exit(127);
 }
 
-/* The program has stopped, been continued or ended: its status where it has ended, else -1. */
+/* The program has stopped, been continued or ended: its status where it has ended, else -1. A child that is none any more
+ * has ended, and nobody knows how. */
 static int look(pid_t pid) {
     siginfo_t info = {0};
     int status = -1;
+    errno = 0;
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid) {
         if (waitpid(pid, &status, WUNTRACED | WNOHANG) == pid && !WIFSTOPPED(status))
             return status;
@@ -57,16 +76,27 @@ static int look(pid_t pid) {
         info = (siginfo_t){0};
         status = -1;
     }
-    return -1;
+    return errno == ECHILD ? W_EXITCODE(1, 0) : -1;
 }
 
-/* A signal of the terminal, or of the kernel, has gone to the whole group; another was meant for the program. */
+/* Of the kernel's signals those of the terminal have gone to the whole group. Another is the launcher's alone, such as
+ * that of a timer, which an exec keeps and a fork does not, and was meant for the program. */
+static bool is_for_program(const siginfo_t *info, pid_t pid) {
+    static const int terminal[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGHUP};
+    if (info->si_signo == SIGCHLD || info->si_signo == SIGCONT)
+        return false;
+    for (size_t i = 0; i < sizeof terminal / sizeof *terminal; i++)
+        if (info->si_code == SI_KERNEL && info->si_signo == terminal[i])
+            return false;
+    return info->si_code == SI_KERNEL || (info->si_code <= 0 && info->si_pid != pid);
+}
+
 static int wait_for(pid_t pid, const sigset_t *set) {
     int status;
     siginfo_t info;
     while ((status = look(pid)) < 0) {
         const int signal = sigwaitinfo(set, &info);
-        if (signal > 0 && signal != SIGCHLD && signal != SIGCONT && info.si_code <= 0 && info.si_pid != pid)
+        if (signal > 0 && is_for_program(&info, pid))
             kill(pid, signal);
     }
     return status;
@@ -74,17 +104,16 @@ static int wait_for(pid_t pid, const sigset_t *set) {
 
 int parent_run(const char *path, char **argv, pid_t *program) {
     const sigset_t set = waited_for();
-    const pid_t parent = getpid();
     sigset_t mask;
     int failed[2], why = 0;
     if (pipe2(failed, O_CLOEXEC) != 0)
         return -1;
     sigprocmask(SIG_BLOCK, &set, &mask);
+    const pid_t parent = parent_waits();
     const pid_t pid = *program = fork();
     if (pid == 0)
         become(path, argv, &mask, parent, failed[1]);
     close(failed[1]);
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, a child leaves no status */
     if (pid < 0)
         why = errno;
     else if (read(failed[0], &why, sizeof why) != sizeof why)

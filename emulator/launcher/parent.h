@@ -5,7 +5,8 @@
  * by _exit. What users rely on is as if the launcher had become the program:
  *
  *   - standard input, the terminal and the process group are shared, so the terminal's signals reach the program;
- *   - a signal that a process sends to the launcher goes on to the program;
+ *   - a signal that a process sends to the launcher goes on to the program, and so does one of a timer or a limit that
+ *     was set before the launcher;
  *   - a program that is stopped stops the launcher, which its shell waits for, and goes on with it;
  *   - the launcher ends as the program does, by the same signal, without a core of its own;
  *   - a launcher that is killed takes the program along (not the program's children, as before).
@@ -17,6 +18,12 @@
 #define LAUNCHER_PARENT_H
 
 #include <sys/types.h>
+
+/* Where SIGCHLD is ignored, a child leaves no status. parent_waits, before a fork, sees that one does, and answers this
+ * process's id. parent_is, in the child, gives back for the program what the first call found for SIGCHLD, and ends the
+ * child with its parent. */
+pid_t parent_waits(void);
+void parent_is(pid_t parent);
 
 /* A file in memory for the record of a run (report/record.h), and its path for the processes of the run. */
 #define PARENT_PATH 64

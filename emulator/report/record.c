@@ -2,6 +2,7 @@
 #include "report/record.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,15 @@ static bool is_record(const char *path, int fd) {
     return strncmp(to, "/memfd:" RECORD_NAME, sizeof "/memfd:" RECORD_NAME - 1) == 0;
 }
 
+/* The launcher has ended, or its /proc is not this process's: once. */
+static void complain(void) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        fputs("sm100emu: note: this process cannot tell its launcher what it finds: its exit code and summary lack "
+              "that\n",
+              stderr);
+}
+
 static void append(const char *path, const char *const *fields, unsigned num) {
     char line[RECORD_LINE];
     size_t len = 0;
@@ -66,9 +76,11 @@ static void append(const char *path, const char *const *fields, unsigned num) {
     }
     line[len - 1] = '\n'; /* of one that was cut, too */
     const int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    const bool ours = fd >= 0 && is_record(path, fd);
+    if (path && !ours)
+        complain();
     if (fd < 0)
         return;
-    const bool ours = is_record(path, fd);
     const ssize_t lost = ours ? write(fd, line, len) : 0; /* of a full disk nobody hears: the report is on stderr */
     (void)lost;
     close(fd);

@@ -4,7 +4,8 @@
  * path of a file that the launcher made, and append lines to it; the launcher reads it when the program has ended. A
  * path, not a descriptor: Python closes what a child need not have. It is opened for each line, since a program may
  * close descriptors that it does not know, and open others by their numbers. A line is one write(2), which O_APPEND
- * makes whole, so that of a process that is killed all stands there that it had found.
+ * makes whole: all that a process had found stands there, even if it is killed. Where the file cannot be opened, as in
+ * another PID namespace or after the launcher has ended, the process says so once on stderr.
  *
  *   use \t PID \t COMMAND                                               it has a device
  *   found \t PID \t COMMAND \t TEST \t CLASS \t ID \t PLACE             one finding; TEST may be empty

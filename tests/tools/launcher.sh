@@ -62,10 +62,10 @@ printf 'no program' >text
 chmod +x text
 run 126 'a text' "$emulator" ./text
 says '^sm100emu: ./text: is no ELF program, and no script'
-echo 'int main(void) { return 0; }' >static.c
+printf '#include <unistd.h>\nint main(int argc, char **argv) { return execvp(argv[1], argv + 1); }\n' >static.c
 if "$cc" -static static.c -o static 2>/dev/null; then
-    run 126 'a static program' "$emulator" ./static
-    says 'is statically linked, .*-static'
+    run 3 'a static program that starts another' "$emulator" ./static sh -c "$finds"
+    says '^warning: .*\[bulk-store-overwritten\]'
 fi
 
 # ---- what children find
@@ -90,6 +90,8 @@ says '^  error: .*trap.ptx:[0-9]* \[[a-z-]*\]: launch_ptx'
 # shellcheck disable=SC2016
 run 0 'lines of strangers' "$emulator" sh -c 'printf "found\\tx\\n\\n\\tfound\\nuse\\n" >>"$SM100EMU_RECORD"; exec '"'$driver' '$root/tests/negative/race_bar_ok.ptx' $(sed -n 's|^// ARGS: *||p' "$root/tests/negative/race_bar_ok.ptx")"
 run 0 'a record that is gone' env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/99 sh -c "$finds"
+says '^sm100emu: note: this process cannot tell its launcher what it finds'
+[ "$(grep -c 'tell its launcher' "$scratch/err")" = 1 ] || failed 'it is said more than once'
 : >mine
 run 0 'a file in place of a record that is gone' \
     env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/8 sh -c "$finds" 8>>mine
@@ -128,6 +130,38 @@ wait $launcher 2>/dev/null
 until_true "! kill -0 $program 2>/dev/null" || failed 'the program goes on without its launcher'
 [ "$(echo input | emulated "$emulator" cat 2>/dev/null)" = input ] || failed 'standard input'
 
+# What is inherited: as a program that ignores SIGCHLD, or has set a timer, becomes the launcher; a fork that comes back late
+cat >inherit.c <<'INHERIT'
+#include <signal.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    if (argv[1][0] == 'i')
+        signal(SIGCHLD, SIG_IGN);
+    else
+        alarm(1);
+    return argc > 2 ? execvp(argv[2], argv + 2) : 2;
+}
+INHERIT
+cat >late.c <<'LATE'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
+pid_t fork(void) {
+    pid_t pid = ((pid_t(*)(void))dlsym(RTLD_NEXT, "fork"))();
+    if (pid > 0)
+        usleep(500000);
+    return pid;
+}
+LATE
+"$cc" inherit.c -o inherit || failed 'no program that leaves something'
+"$cc" -shared -fPIC late.c -o late.so -ldl || failed 'no fork that comes back late'
+run 7 'SIGCHLD is ignored' timeout -s KILL 60 ./inherit ignores env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$scratch/late.so" \
+    "$emulator" sh -c 'exit 7'
+run 0 'a program that ignores SIGCHLD' timeout -s KILL 60 ./inherit ignores "$emulator" grep -q '^SigIgn:.*[13579bdf]....$' /proc/self/status
+run 0 '--explore where SIGCHLD is ignored' timeout -s KILL 60 ./inherit ignores "$emulator" --explore=1 true
+run 142 'a timer that the launcher inherits' ./inherit timer "$emulator" sleep 60
+
 # ---- --env
 run 2 '--env with a file of no rules' "$emulator" --suppress=gone --env
 run 2 '--env and a program' "$emulator" --env true
@@ -146,6 +180,16 @@ has "$scratch/out" "TRITON_CACHE_DIR=$HOME/.cache/sm100emu/triton" "TRITON_PTXAS
     SM100EMU_WAS_TRITON_PTXAS_PATH=/their/ptxas SM100EMU_WAS_TRITON_CACHE_DIR=own
 grep -qx CUPY_ACCELERATORS= "$scratch/out" || failed 'CUPY_ACCELERATORS is not empty'
 [ "$(grep -c "^LD_LIBRARY_PATH=$libraries\$" "$scratch/out")" = 1 ] || failed "LD_LIBRARY_PATH: $(grep LD_LIB "$scratch/out")"
+for folder in 'a:b' 'other one'; do
+    mkdir -p "$folder/emulator"
+    cp "$emulator" "$folder/sm100emu"
+    ln -s "$libraries"/* "$folder/emulator"
+done
+run 126 'a folder with a colon' ./a:b/sm100emu true
+says '^sm100emu: .*/a:b/emulator: a folder with a colon'
+run 0 'two installations' env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}/gone/libsm100emu-static.so" './other one/sm100emu' "$emulator" env
+grep -qx "LD_PRELOAD=${SAN_LIB:+$SAN_LIB:}$libraries/libsm100emu-static.so" "$scratch/out" ||
+    failed "two installations: $(grep LD_PRELOAD "$scratch/out")"
 run 0 'a cache of ones own' env SM100EMU_CACHE=/some/where "$emulator" env
 has "$scratch/out" TRITON_CACHE_DIR=/some/where/triton CUTE_DSL_CACHE_DIR=/some/where/cute_dsl
 run 0 'defaults and lists' env CUTE_DSL_ARCH=sm_103a PYTHONPATH=own:more "$emulator" "$emulator" env
@@ -189,6 +233,7 @@ STAND_IN
 run 3 'a front end with a real ptxas' env PATH="$scratch/tools" "$emulator" ./front kernel
 has "$scratch/out" 'release 12.8' "sm100emu $(cat "$root/VERSION") runs its PTX"
 grep -q 'their cubin' kept || failed "the real one's cubin is not handed on"
+run 3 'a real ptxas where SIGCHLD is ignored' env PATH="$scratch/tools" "$scratch/inherit" ignores "$emulator" ./front kernel
 : >strict
 run 37 "the real one's errors" env PATH="$scratch/tools" "$emulator" ./front wrong
 says '^ptxas fatal: their words$'

@@ -180,6 +180,9 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
 
 bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
     bool shared = facts->needs_cudart != 0 || facts->imports_register;
+    const bool device_code = facts->fatbin || facts->relocatable || facts->static_runtime || facts->static_why[0] != 0;
+    if (!facts->dynamic && !device_code)
+        return true; /* it may start others */
     if (!facts->dynamic)
         return refuse(why, why_size,
                       "is statically linked, so no library can be put in its way: build it without -static");
