@@ -164,8 +164,8 @@ struct objects {
     unsigned count;
 };
 
-/* Called by the loader for the program first, then for each library. Those beyond the list are not looked at: it says so
- * once. */
+/* Called by the loader for the program first, then for each library. Those beyond the list are not looked at, which
+ * it says once. */
 static int note(struct dl_phdr_info *info, size_t size, void *list) {
     struct objects *all = list;
     const bool program = all->count == 0;

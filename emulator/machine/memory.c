@@ -202,6 +202,8 @@ bool mem_free(struct devmem *m, uint64_t addr) {
     return true;
 }
 
+uint64_t mem_placed(const struct devmem *m) { return m->blocks.num_placed; }
+
 void mem_flag(struct devmem *m, uint64_t addr, uint32_t flags) { blocks_flag(&m->blocks, addr, flags); }
 
 /* In the heap, its blocks are what is allocated. */

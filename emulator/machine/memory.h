@@ -23,6 +23,8 @@ void mem_destroy(struct devmem *m);
 /* Returns the device address, a multiple of 256 bytes and of `align`, or 0 when there is no room, here or in the budget
  * of host memory (base/budget.h). size 0 is allowed and gives a unique address. */
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name);
+/* How many allocations there have been: the serial of the latest one. */
+uint64_t mem_placed(const struct devmem *m);
 /* Says with which flags the host asked for this allocation. */
 void mem_flag(struct devmem *m, uint64_t addr, uint32_t flags);
 /* Frees the block that starts at addr; false when none does, or when the host refuses to unmap a managed one: the block

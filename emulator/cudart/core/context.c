@@ -369,8 +369,10 @@ void rt_reset(struct rt_context *c) {
     rt_pools_drop(c);
     while (c->links != NULL)
         rt_link_destroy(c, c->links);
-    if (c->gpu != NULL)
+    if (c->gpu != NULL) {
         c->gpu->findings = NULL; /* the report keeps them */
+        c->blocks_before += mem_placed(c->gpu->mem);
+    }
     gpu_destroy(c->gpu);
     c->gpu = NULL;
     clock_online_free(c->clock);

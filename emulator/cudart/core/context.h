@@ -190,6 +190,7 @@ struct rt_context {
     struct rt_function *functions;
     struct rt_stream *streams;
     uint64_t next_stream_id;
+    uint64_t blocks_before; /* allocations before the last reset, whose numbers are not given again */
     struct rt_event *events;
     struct rt_link *links;
     struct rt_pool *pools, *default_pool;

@@ -51,7 +51,7 @@ static uint64_t value_of(const struct rt_context *c, int attribute, uint64_t add
         return type == RT_MEMORY_MANAGED;
     case POINTER_BUFFER_ID:
     case POINTER_BLOCK_ID:
-        return b->serial;
+        return c->blocks_before + b->serial;
     case POINTER_START:
     case POINTER_MAPPING_START:
         return b->addr;

@@ -25,11 +25,11 @@ bool elf_get(const struct elf_file *f, uint64_t offset, void *out, size_t n);
 bool elf_entry(const struct elf_file *f, uint64_t table, uint64_t entry_size, uint64_t i, void *out, size_t n);
 /* Section header i; its contents may still lie outside the file. */
 bool elf_section(const struct elf_file *f, unsigned i, Elf64_Shdr *out);
-/* The zero-terminated text at `index` of the string table [offset, offset + size), or "". A text of ELF_MAX_TEXT bytes or
- * more is "", too: a file may have a million symbols of one name. A kernel's mangled name can be long. */
+/* The zero-terminated text at `index` of the string table [offset, offset + size), or "". A text of ELF_MAX_TEXT bytes
+ * or more is "", too: a file may have a million symbols of one name. A kernel's mangled name can be long. */
 #define ELF_MAX_TEXT 65536u
 const char *elf_string(const struct elf_file *f, uint64_t offset, uint64_t size, uint64_t index);
-/* The same of a section that is a string table, for names that are compared with short ones: at most ELF_MAX_NAME. */
+/* The same of a section that is a string table, for names that are compared with short ones: ELF_MAX_NAME is enough. */
 #define ELF_MAX_NAME 256u
 const char *elf_name(const struct elf_file *f, const Elf64_Shdr *strings, uint32_t index);
 /* The `n` bytes that the loader maps at address `v` as code, or NULL. */

@@ -127,6 +127,10 @@ static void test_buffer_ids(void) {
     CHECK_EQ(q, p);
     CHECK_EQ(cuPointerGetAttribute(&second, 7, q), 0);
     CHECK(second != 0 && second != first);
+    CHECK_EQ(cudaDeviceReset(), 0);
+    CHECK_EQ(cuMemAlloc_v2(&q, 1000), 0);
+    CHECK_EQ(cuPointerGetAttribute(&block, 7, q), 0);
+    CHECK(block != first && block != second);
     CHECK_EQ(cuMemFree_v2(q), 0);
 }
 
