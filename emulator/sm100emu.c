@@ -406,6 +406,8 @@ struct request {
 /* Runs the program, says what its processes found, and ends as it does. */
 static _Noreturn void run_program(const char *path, char **argv, const struct request *q) {
     char name[PARENT_PATH];
+    const char *around = getenv(RECORD_VARIABLE); /* of a launcher around this one */
+    char *outer = around && *around ? strdup(around) : NULL;
     const int record = parent_record(name);
     pid_t program;
     if (record < 0)
@@ -414,10 +416,12 @@ static _Noreturn void run_program(const char *path, char **argv, const struct re
     int status = parent_run(path, argv, &program);
     if (status < 0)
         stop(CANNOT_RUN, "%s: %s", argv[0], strerror(errno));
+    record_hand_on(outer, record);
+    free(outer);
     const struct summary s = summary_of(record, program, stderr);
     const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (well && s.processes == 0 && !q->uses_cuda)
-        fprintf(stderr, "sm100emu: note: no process of this run used CUDA\n");
+        fprintf(stderr, "sm100emu: note: no process of this run used CUDA before the program ended\n");
     if (well && s.unseen && q->complete)
         exit(REPORT_EXIT_UNSEEN);
     if (well && s.findings != 0)

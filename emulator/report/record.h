@@ -39,5 +39,7 @@ const char *record_test(char *buf, size_t size);
 void record_use(const char *path);
 void record_unseen(const char *path);
 void record_found(const char *path, const char *class, const char *id, const char *place);
+/* Appends all of a record, that of a launcher inside another, to the one at `path`; NULL: nothing. */
+void record_hand_on(const char *path, int record);
 
 #endif

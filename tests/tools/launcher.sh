@@ -46,7 +46,7 @@ says '^warning: .*\[bulk-store-overwritten\]'
 run 3 'a shim' "$emulator" ./shim sh -c "$finds"
 run 9 'a script for a script' "$emulator" ./inner
 run 0 'a program that uses no CUDA' "$emulator" true
-says '^sm100emu: note: no process of this run used CUDA$'
+says '^sm100emu: note: no process of this run used CUDA before the program ended$'
 run 5 'the same that fails' "$emulator" sh -c 'exit 5'
 silent 'used CUDA'
 : | script none '#!'
@@ -96,6 +96,7 @@ says '^sm100emu: note: this process cannot tell its launcher what it finds'
 run 0 'a file in place of a record that is gone' \
     env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/8 sh -c "$finds" 8>>mine
 [ ! -s mine ] || failed "the record goes into a stranger's file: $(cat mine)"
+run 3 'a launcher inside a launcher' "$emulator" sh -c "'$emulator' sh -c '$finds'; true"
 run 3 '--explore of a script' "$emulator" --explore=1 sh -c "$finds >&2; true"
 says 'it does what it does by default'
 
