@@ -401,6 +401,7 @@ struct request {
     bool print;     /* --env */
     bool complete;  /* --require-complete */
     bool uses_cuda; /* the program's file says so */
+    struct parent self;
 };
 
 /* Runs the program, says what its processes found, and ends as it does. */
@@ -413,10 +414,11 @@ static _Noreturn void run_program(const char *path, char **argv, const struct re
     if (record < 0)
         stop(CANNOT_RUN, "no memory for the record of the run: %s", strerror(errno));
     set_environment(RECORD_VARIABLE, name);
-    int status = parent_run(path, argv, &program);
+    int status = parent_run(&q->self, path, argv, &program);
     if (status < 0)
         stop(CANNOT_RUN, "%s: %s", argv[0], strerror(errno));
-    record_hand_on(outer, record);
+    if (!record_hand_on(outer, record))
+        fprintf(stderr, "sm100emu: note: " RECORD_LOST "\n");
     free(outer);
     const struct summary s = summary_of(record, program, stderr);
     const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -466,7 +468,7 @@ int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     char **const before = keep_environment();
     struct explore explore = {.launcher = argv[0]};
-    struct request request = {.uses_cuda = true};
+    struct request request = {.uses_cuda = true, .self = parent_make()};
     const int i = take_options(argc, argv, &explore, &request);
     if (i >= argc && !request.print)
         stop(WRONG_USE, "no program given; --help says how");
@@ -484,6 +486,7 @@ int main(int argc, char **argv) {
     frontends_set(folder, set_environment);
     if (request.print)
         return print_environment(before);
+    explore.parent = request.self;
     explore.path = path;
     explore.argv = &argv[i];
     if (explore.seeds != 0)

@@ -25,12 +25,12 @@ static _Noreturn void give_up(const char *what) {
 
 /* In the new process: becomes the program. It has one thread, so that the exploration takes no more CPUs than jobs. */
 static _Noreturn void become(const struct explore *e, const char *schedule, double seconds, const int *out,
-                             const char *record, pid_t parent) {
+                             const char *record) {
     char number[32];
     const int empty = open("/dev/null", O_RDONLY);
     snprintf(number, sizeof number, "%.3f", seconds);
     setpgid(0, 0);
-    parent_is(parent);
+    parent_is(&e->parent);
     if (empty < 0 || dup2(empty, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0 ||
         setenv(RECORD_VARIABLE, record, 1) != 0 || setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 ||
         setenv("SM100EMU_THREADS", "1", 0) != 0 || setenv("SM100EMU_TIMEOUT", number, 0) != 0 ||
@@ -50,12 +50,11 @@ void child_start(struct child *c, const struct explore *e, const char *schedule,
         give_up("no record for a run");
     for (unsigned i = 0; i < 2; i++) /* it is this process that never waits for one of them */
         fcntl(to[i][1], F_SETFL, 0);
-    const pid_t parent = parent_waits();
     c->pid = fork();
     if (c->pid < 0)
         give_up("no process for a run");
     if (c->pid == 0)
-        become(e, schedule, seconds, (const int[]){to[0][1], to[1][1]}, record, parent);
+        become(e, schedule, seconds, (const int[]){to[0][1], to[1][1]}, record);
     for (unsigned i = 0; i < 2; i++) {
         close(to[i][1]);
         c->pipe[i] = to[i][0];

@@ -9,8 +9,10 @@
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
+#include "launcher/parent.h"
 #include <stdbool.h>
 #include <stddef.h>
+
 #include <stdint.h>
 
 /* The depth of pct: mistakes that take three steps in a certain order, or fewer. */
@@ -24,6 +26,7 @@ struct explore {
     char **argv;          /*  and its arguments, the program's name first, NULL last */
     const char *launcher; /* the words that a command to show a run again begins with, */
     const char *const *options; /*  NULL last, without those of the exploration */
+    struct parent parent;       /* the launcher */
 };
 
 /* The exit status: EXPLORE_DIFFERS, EXPLORE_USELESS where two runs under the default schedule differ, or what the

@@ -31,26 +31,23 @@ static sigset_t waited_for(void) {
     return set;
 }
 
-static struct sigaction inherited; /* for SIGCHLD */
-
-pid_t parent_waits(void) {
-    static bool waits;
+struct parent parent_make(void) {
     const struct sigaction usual = {.sa_handler = SIG_DFL};
-    if (!waits)
-        sigaction(SIGCHLD, &usual, &inherited);
-    waits = true;
-    return getpid();
+    struct parent self = {.id = getpid()};
+    sigaction(SIGCHLD, &usual, &self.sigchld);
+    return self;
 }
 
-void parent_is(pid_t parent) {
-    sigaction(SIGCHLD, &inherited, NULL);
+void parent_is(const struct parent *parent) {
+    sigaction(SIGCHLD, &parent->sigchld, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
+    if (getppid() != parent->id)
         _exit(128 + SIGKILL);
 }
 
 /* In the new process. `failed` is closed by the exec; else it takes errno to the launcher. */
-static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, pid_t parent, int failed) {
+static _Noreturn void become(const char *path, char **argv, const sigset_t *mask, const struct parent *parent,
+                             int failed) {
     parent_is(parent);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execv(path, argv);
@@ -60,8 +57,8 @@ static _Noreturn void become(const char *path, char **argv, const sigset_t *mask
     _exit(127);
 }
 
-/* The program has stopped, been continued or ended: its status where it has ended, else -1. A child that is none any more
- * has ended, and nobody knows how. */
+/* The program has stopped, been continued or ended: its status where it has ended, else -1. A child that is none any
+ * more has ended, and nobody knows how. */
 static int look(pid_t pid) {
     siginfo_t info = {0};
     int status = -1;
@@ -102,17 +99,16 @@ static int wait_for(pid_t pid, const sigset_t *set) {
     return status;
 }
 
-int parent_run(const char *path, char **argv, pid_t *program) {
+int parent_run(const struct parent *self, const char *path, char **argv, pid_t *program) {
     const sigset_t set = waited_for();
     sigset_t mask;
     int failed[2], why = 0;
     if (pipe2(failed, O_CLOEXEC) != 0)
         return -1;
     sigprocmask(SIG_BLOCK, &set, &mask);
-    const pid_t parent = parent_waits();
     const pid_t pid = *program = fork();
     if (pid == 0)
-        become(path, argv, &mask, parent, failed[1]);
+        become(path, argv, &mask, self, failed[1]);
     close(failed[1]);
     if (pid < 0)
         why = errno;

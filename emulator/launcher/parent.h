@@ -17,19 +17,24 @@
 #ifndef LAUNCHER_PARENT_H
 #define LAUNCHER_PARENT_H
 
+#include <signal.h>
 #include <sys/types.h>
 
-/* Where SIGCHLD is ignored, a child leaves no status. parent_waits, before a fork, sees that one does, and answers this
- * process's id. parent_is, in the child, gives back for the program what the first call found for SIGCHLD, and ends the
- * child with its parent. */
-pid_t parent_waits(void);
-void parent_is(pid_t parent);
+/* This process, for its children. Where SIGCHLD is ignored, a child leaves no status: parent_make, once and before any
+ * fork, sees that one does. parent_is, in the child, gives the program what was found for SIGCHLD, and ends the child
+ * with its parent. */
+struct parent {
+    pid_t id;
+    struct sigaction sigchld;
+};
+struct parent parent_make(void);
+void parent_is(const struct parent *parent);
 
 /* A file in memory for the record of a run (report/record.h), and its path for the processes of the run. */
 #define PARENT_PATH 64
 int parent_record(char path[PARENT_PATH]);
 /* Runs the program at `path`: its status as of waitpid and its id, or -1 and errno where it cannot be started. */
-int parent_run(const char *path, char **argv, pid_t *program);
+int parent_run(const struct parent *self, const char *path, char **argv, pid_t *program);
 /* Ends this process with `status`, as of waitpid. */
 _Noreturn void parent_end(int status);
 

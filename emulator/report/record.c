@@ -2,7 +2,6 @@
 #include "report/record.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,16 +55,8 @@ static bool is_record(const char *path, int fd) {
     return strncmp(to, "/memfd:" RECORD_NAME, sizeof "/memfd:" RECORD_NAME - 1) == 0;
 }
 
-/* The launcher has ended, or its /proc is not this process's: once. */
-static void complain(void) {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
-        fputs("sm100emu: note: this process cannot tell its launcher what it finds: its exit code and summary lack "
-              "that\n",
-              stderr);
-}
-
-static void append(const char *path, const char *const *fields, unsigned num) {
+/* False: the launcher has ended, or its /proc is not this process's. */
+static bool append(const char *path, const char *const *fields, unsigned num) {
     char line[RECORD_LINE];
     size_t len = 0;
     for (unsigned i = 0; i < num; i++) {
@@ -77,34 +68,32 @@ static void append(const char *path, const char *const *fields, unsigned num) {
     line[len - 1] = '\n'; /* of one that was cut, too */
     const int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
     const bool ours = fd >= 0 && is_record(path, fd);
-    if (path && !ours)
-        complain();
-    if (fd < 0)
-        return;
     const ssize_t lost = ours ? write(fd, line, len) : 0; /* of a full disk nobody hears: the report is on stderr */
     (void)lost;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    return !path || ours;
 }
 
-static void append_process(const char *path, const char *kind) {
+static bool append_process(const char *path, const char *kind) {
     char pid[24], command[COMMAND_SHOWN];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    append(path, (const char *const[]){kind, pid, record_command(command, sizeof command)}, 3);
+    return append(path, (const char *const[]){kind, pid, record_command(command, sizeof command)}, 3);
 }
 
-void record_use(const char *path) { append_process(path, RECORD_USE); }
+bool record_use(const char *path) { return append_process(path, RECORD_USE); }
 
-void record_unseen(const char *path) { append_process(path, RECORD_UNSEEN); }
+bool record_unseen(const char *path) { return append_process(path, RECORD_UNSEEN); }
 
-void record_found(const char *path, const char *class, const char *id, const char *place) {
+bool record_found(const char *path, const char *class, const char *id, const char *place) {
     char pid[24], command[COMMAND_SHOWN], test[TEST_SHOWN];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     const char *const fields[RECORD_FIELDS] = {
         RECORD_FOUND, pid, record_command(command, sizeof command), record_test(test, sizeof test), class, id, place};
-    append(path, fields, RECORD_FIELDS);
+    return append(path, fields, RECORD_FIELDS);
 }
 
-void record_hand_on(const char *path, int record) {
+bool record_hand_on(const char *path, int record) {
     char block[RECORD_LINE * 16];
     off_t at = 0;
     const int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
@@ -115,8 +104,7 @@ void record_hand_on(const char *path, int record) {
         if (write(fd, block, (size_t)n) != n)
             break;
     }
-    if (path && !ours)
-        complain();
     if (fd >= 0)
         close(fd);
+    return !path || ours;
 }

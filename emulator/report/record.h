@@ -15,6 +15,7 @@
 #ifndef REPORT_RECORD_H
 #define REPORT_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The variable that holds the path. */
@@ -35,11 +36,13 @@
 const char *record_command(char *buf, size_t size);
 /* The test that runs, without pytest's "(call)"; "" where none is known. Returns buf. */
 const char *record_test(char *buf, size_t size);
-/* Appends a line; `path` NULL: nothing. */
-void record_use(const char *path);
-void record_unseen(const char *path);
-void record_found(const char *path, const char *class, const char *id, const char *place);
+/* Appends a line; `path` NULL: nothing. False where that cannot be: the launcher has ended, or this process has a /proc
+ * of its own. RECORD_LOST says so. */
+#define RECORD_LOST "this process cannot tell its launcher what it finds: its exit code and summary lack that"
+bool record_use(const char *path);
+bool record_unseen(const char *path);
+bool record_found(const char *path, const char *class, const char *id, const char *place);
 /* Appends all of a record, that of a launcher inside another, to the one at `path`; NULL: nothing. */
-void record_hand_on(const char *path, int record);
+bool record_hand_on(const char *path, int record);
 
 #endif

@@ -40,8 +40,15 @@ static uint64_t here(void) {
     return key | 1;
 }
 
+/* What the record could not take is said once. */
+static void recorded(struct report *r, bool is) {
+    if (!is && !r->record_lost)
+        diag_api("note", RECORD_LOST);
+    r->record_lost |= !is;
+}
+
 /* A line for each finding that is new, or that another test has met again. */
-static void note(const struct report *r) {
+static void note(struct report *r) {
     static const char *const classes[] = {[DIAG_ERROR] = "error", [DIAG_WARNING] = "warning", [DIAG_STRICT] = "strict"};
     const uint64_t by = r->record ? here() : 0;
     char place[640];
@@ -52,8 +59,8 @@ static void note(const struct report *r) {
             continue;
         x->recorded_by = by;
         const struct diag_site *site = x->diag->site; /* NULL: met as a CTA ended, say */
-        record_found(r->record, classes[x->diag->class], x->diag->id,
-                     site ? diag_own(site, place, sizeof place) : "no line of the kernel");
+        recorded(r, record_found(r->record, classes[x->diag->class], x->diag->id,
+                                 site ? diag_own(site, place, sizeof place) : "no line of the kernel"));
     }
 }
 
@@ -63,7 +70,7 @@ static void on_launch_end(void *ctx) {
     if (r->findings->unseen == r->unseen)
         return;
     r->unseen = r->findings->unseen;
-    record_unseen(r->record);
+    recorded(r, record_unseen(r->record));
     rewrite_json(r, *r->call);
 }
 
@@ -94,7 +101,7 @@ bool report_open(struct report *r, const char *const *call, const char *suppress
     }
     if (ok) {
         r->record = record != NULL && *record != 0 ? xstrdup(record) : NULL;
-        record_use(r->record);
+        recorded(r, record_use(r->record));
         return true;
     }
     findings_free(r->findings);

@@ -28,6 +28,7 @@ struct report {
     bool json_lost;          /* that it cannot be written was said */
     uint64_t written;        /* findings->met, as the file has it */
     char *record;            /* the path of the run's record, NULL: none; owned */
+    bool record_lost;        /* that the record of the run cannot be written was said */
     uint32_t unseen;         /* findings->unseen, as the file and the record have it */
     bool ended;              /* what is told once at the end was */
 };
