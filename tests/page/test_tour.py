@@ -152,7 +152,7 @@ class Wrong(unittest.TestCase):
         """A tour that is no text, and a source whose name no file has."""
         path = os.path.join(self.scratch.name, "latin")
         with open(path, "wb") as f:
-            f.write(b"stop caf\xe9\n")
+            f.write(b"stop \xe9t\xe9\n")
         with self.assertRaisesRegex(tour.Lost, "latin: it is not in UTF-8"):
             tour.read(path)
         self.assertEqual(tour.source_lines("a\0b.cu"), [])
