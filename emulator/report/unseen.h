@@ -1,7 +1,9 @@
 /* report/unseen.h - what the checks no longer see of a launch, because they keep no more than they have room for.
  *
- * A loss is told of only if it could hide a finding. It is a line on stderr when the process ends, a notification in the
- * file of --check-json and a word in that of --stats-json, and --require-complete makes an exit code of it.
+ * These are the bounds past which nothing more is kept. Those that forget the oldest of what they keep (a place's
+ * readers, a sector's marks) are not in the list, and say nothing. A loss is a line on stderr when the process ends, a
+ * notification in the file of --check-json and a text in that of --stats-json. --require-complete makes an exit code of
+ * it.
  */
 #ifndef REPORT_UNSEEN_H
 #define REPORT_UNSEEN_H
