@@ -7,7 +7,7 @@
 // EXPECT: ^cudaDeviceReset: cudaErrorNotPermitted$
 // EXIT: 3
 #include <csignal>
-#include <unistd.h>
+#include <sys/time.h>
 
 #include "../../common/cuda_check.h"
 
@@ -23,7 +23,8 @@ static void on_signal(int) {
 
 int main(void) {
     signal(SIGALRM, on_signal);
-    alarm(1);
+    const itimerval soon = {{0, 0}, {0, 100000}}; // 0.1 s
+    setitimer(ITIMER_REAL, &soon, NULL);
     signal_handler<<<8, 32>>>();
     CUDA_CHECK_LAUNCH();
     return 0;
