@@ -6,9 +6,7 @@
 #include <string.h>
 
 #define NOTES_AT_ONCE 16u
-#define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
 #define RECORDS_AT_ONCE 64u
-#define MAX_RECORDS (1u << 20) /* of a launch; of more nothing is kept */
 
 /* Records of operations in one piece of memory, until the launch ends. */
 struct record_chunk {
@@ -116,8 +114,8 @@ void notes_end_warp(struct race *r, struct warp_ops *w) {
 static struct op_record *new_record(struct race *r) {
     struct grid_watch *g = r->grid;
     if (!r->chunk || r->chunk->num == RECORDS_AT_ONCE) {
-        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= MAX_RECORDS) {
-            event_tell_unseen(r->cluster->cta[0].gpu, UNSEEN_OPERATIONS);
+        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= race_bound(r, BOUND_RECORDS)) {
+            race_lost(r, BOUND_RECORDS);
             return NULL;
         }
         r->chunk = xcalloc(1, sizeof *r->chunk);
@@ -180,16 +178,17 @@ static struct note *unlink_note(struct note **list) {
 
 static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
 
-/* Nobody waits for so many: the oldest count as over. */
+/* Nobody waits for so many: the oldest count as over, which is told of when it decides something (viewer.c). */
 static void shorten(struct race *r, struct warp_ops *w) {
+    const uint32_t keep = (uint32_t)race_bound(r, BOUND_BULK) / 2;
     struct note **at = &w->bulk;
-    for (uint32_t i = 0; *at && i < MAX_BULK / 2; i++)
+    for (uint32_t i = 0; *at && i < keep; i++)
         at = &(*at)->next;
     while (*at) {
         (*at)->read = (*at)->written = (struct done){.how = DONE_FORGOTTEN};
         note_drop(r, unlink_note(at));
     }
-    w->num_bulk = MAX_BULK / 2;
+    w->num_bulk = keep + 1; /* with the one that comes */
 }
 
 /* The second half of a store was issued with the first: it knows what that does, and is in its group. */
@@ -216,7 +215,7 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
 
 static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     struct warp_ops *w = &r->warps[n->warp].ops;
-    if (++w->num_bulk > MAX_BULK)
+    if (++w->num_bulk > race_bound(r, BOUND_BULK))
         shorten(r, w);
     if (!w->bulk_groups)
         w->bulk_groups = xcalloc(VCLOCK_LANES, sizeof *w->bulk_groups);

@@ -20,7 +20,7 @@ struct done {
         DONE_NOT,      /* not yet, for anybody */
         DONE_TOKEN,    /* for those who know `step` steps of the token */
         DONE_THREAD,   /* for those who know one of the lanes up to `time` */
-        DONE_FORGOTTEN /* for everybody: it is no longer followed */
+        DONE_FORGOTTEN /* for everybody: it is no longer followed, BOUND_BULK */
     } how;
     uint32_t token, step;
     uint32_t warp, lanes, time;

@@ -10,22 +10,39 @@
 #include "base/heap.h"
 #include "base/relaxed.h"
 
-#define CELL_PAGE 4096u  /* bytes whose cells come together */
+#define CELL_PAGE_SHIFT 12u /* bytes whose cells come together, as a power of two */
+#define CELL_PAGE (1u << CELL_PAGE_SHIFT)
 #define REGION_SHIFT 21u /* bytes of a region, as a power of two */
 #define SHARDS 64u
 #define SHARD_LISTS 16u
 #define PAGE_CELLS (CELL_PAGE / SECTOR)
-#define MAX_MARKS 12u                   /* of one sector; of more, the oldest read is forgotten */
-#define MAX_READS (1u << 14)            /* listed, likewise; */
-#define MAX_READS_WRITTEN (1u << 10)    /*  where something is written, too, */
-#define MAX_WRITES (1u << 10)           /*  and so many writes */
-#define MAX_BYTES (UINT64_C(768) << 20) /* that all of it may take */
+#define REGION_PAGES ((1u << REGION_SHIFT) / CELL_PAGE)
+/* So many accesses are listed, where something is written: of more there are marks. */
+#define LIST_READS 1024u
+#define LIST_WRITES 1024u
 
 /* An access in a region whose accesses are listed. */
 struct listed {
     uint64_t at, stride;
     uint32_t size, rows;
     struct mark mark;
+};
+
+/* What was forgotten of a place: its bits are sectors of a page, or pages of a region. Nothing is said of it until an
+ * access comes that may conflict with it (report/bounds.h). */
+enum lost {
+    LOST_READ,
+    LOST_STRONG, /* a strong read, which conflicts with weak writes alone */
+    LOST_WRITE,
+    LOST_LISTED, /* a read that was listed in a region */
+    LOST_KINDS
+};
+
+/* CELL_PAGE bytes. */
+struct page {
+    struct mark cell[PAGE_CELLS];
+    bool any_lost;
+    uint64_t lost[LOST_LISTED][PAGE_CELLS / 64];
 };
 
 /* Region: 1 << REGION_SHIFT bytes of global memory, from the first access to it to the end of the launch. */
@@ -35,7 +52,9 @@ struct region {
     bool sorted;                   /* its accesses are marks; until then: */
     struct listed *reads, *writes; /*  no write shares bytes with another access */
     uint32_t num_reads, cap_reads, num_writes, cap_writes, oldest;
-    struct mark *page[(1u << REGION_SHIFT) / CELL_PAGE]; /* cells, or NULL */
+    bool any_lost;
+    uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
+    struct page *page[REGION_PAGES]; /* or NULL */
 };
 
 /* Shard: some of the regions, and their lock: clusters of several islands touch memory side by side. */
@@ -61,10 +80,39 @@ struct cells *cells_new(struct gpu *gpu) {
 }
 
 static bool room(struct cells *c, uint64_t bytes) {
-    const bool fits = atomic_fetch_add_explicit(&c->bytes, bytes, memory_order_relaxed) + bytes <= MAX_BYTES;
-    if (!fits)
-        event_tell_unseen(c->gpu, UNSEEN_GLOBAL_MEMORY);
-    return fits;
+    if (atomic_fetch_add_explicit(&c->bytes, bytes, memory_order_relaxed) + bytes <=
+        event_bound(c->gpu, BOUND_CELL_BYTES))
+        return true;
+    atomic_fetch_sub_explicit(&c->bytes, bytes, memory_order_relaxed);
+    return false;
+}
+
+/* --- what was forgotten ------------------------------------------------------------------------------------------- */
+
+static bool is_strong(const struct mark *m) { return (m->flags & (MARK_STRONG | MARK_NARROW)) == MARK_STRONG; }
+
+static enum lost kind_of(const struct mark *m) {
+    return m->flags & MARK_WRITE ? LOST_WRITE : is_strong(m) ? LOST_STRONG : LOST_READ;
+}
+
+/* May an access conflict with one of that kind? */
+static bool conflicts(const struct mark *m, enum lost kind) {
+    return kind == LOST_WRITE || (m->flags & MARK_WRITE && (kind != LOST_STRONG || !is_strong(m)));
+}
+
+static bool is_set(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
+static void set_bit(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
+
+static void lose_sector(struct page *p, const struct mark *m, uint32_t sector) {
+    set_bit(p->lost[kind_of(m)], sector);
+    p->any_lost = true;
+}
+
+static uint32_t page_number(uint64_t at) { return (uint32_t)(at >> CELL_PAGE_SHIFT) % REGION_PAGES; }
+
+static void lose_page(struct region *region, enum lost kind, uint64_t at) {
+    set_bit(region->lost[kind], page_number(at));
+    region->any_lost = true;
 }
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */
@@ -105,44 +153,77 @@ static bool same_reader(const struct mark *a, const struct mark *b) {
            !((a->flags | b->flags) & (MARK_OP | MARK_WRITE));
 }
 
-/* Takes away what `mine` stands for from now on: whoever is ordered behind it is behind that, or that was told. */
-static void supersede(struct shard *s, struct mark *cell, const struct mark *mine) {
-    uint32_t num = 0;
-    for (struct mark *m = cell; m; m = next_of(s, m), num++)
-        if (mine->flags & MARK_WRITE || same_reader(m, mine))
-            cover(m, mine->mask);
-    struct mark *last = NULL; /* before the last read */
+/* Marks of no bytes go. Of the others their number, and the one before the oldest read, or NULL. */
+static uint32_t tidy(struct shard *s, struct mark *cell, struct mark **before) {
+    uint32_t num = 1;
+    *before = NULL;
     for (struct mark *m = cell; m->next;) {
         const struct mark *n = next_of(s, m);
         if (!n->mask) {
             free_next(s, m);
-            num--;
             continue;
         }
         if (!(n->flags & MARK_WRITE))
-            last = m;
+            *before = m;
         m = next_of(s, m);
+        num++;
     }
-    if (num >= MAX_MARKS && last)
-        free_next(s, last);
+    return num;
 }
 
-static void insert(struct cells *c, struct shard *s, struct mark *cell, const struct mark *mine) {
-    const uint32_t next = cell->next;
-    if (cell->mask || next)
-        supersede(s, cell, mine);
-    if (!cell->mask) {
-        const uint32_t after = cell->next;
-        *cell = *mine;
-        cell->next = after;
-        return;
+/* Takes away what `mine` stands for from now on: whoever is ordered behind it is behind that, or that was told. */
+static void supersede(struct shard *s, struct mark *cell, const struct mark *mine) {
+    for (struct mark *m = cell; m; m = next_of(s, m))
+        if (mine->flags & MARK_WRITE || same_reader(m, mine))
+            cover(m, mine->mask);
+}
+
+/* A read that the maker of `mine` knows of, and whose bytes that reads, too: the same holds. */
+static void supersede_known(struct toucher *t, struct shard *s, struct mark *cell, const struct mark *mine) {
+    for (struct mark *m = cell; m; m = next_of(s, m))
+        if (m->mask && !(m->mask & ~mine->mask) && !((m->flags | mine->flags) & (MARK_OP | MARK_WRITE)) &&
+            !(m->flags & ~mine->flags & MARK_STRONG) && marks_known(t, m, mine, m->mask))
+            m->mask = 0;
+}
+
+/* A place among the marks of a sector, or NULL. `t`: who comes; NULL: not known any more. */
+static struct mark *place_in(struct cells *c, struct shard *s, struct toucher *t, struct page *p, uint32_t sector,
+                             const struct mark *mine) {
+    const uint64_t most = event_bound(c->gpu, BOUND_MARKS);
+    struct mark *cell = &p->cell[sector];
+    struct mark *before;
+    if (!cell->mask && !cell->next)
+        return cell;
+    supersede(s, cell, mine);
+    uint32_t num = tidy(s, cell, &before);
+    if (num >= most && t) {
+        supersede_known(t, s, cell, mine);
+        num = tidy(s, cell, &before);
     }
+    if (num >= most && before) {
+        lose_sector(p, next_of(s, before), sector);
+        free_next(s, before);
+    }
+    if (!cell->mask)
+        return cell;
     const uint32_t i = new_extra(c, s);
     if (!i)
-        return;
-    s->extra[i] = *mine;
+        return NULL;
     s->extra[i].next = cell->next;
     cell->next = i;
+    return &s->extra[i];
+}
+
+static void insert(struct cells *c, struct shard *s, struct toucher *t, struct page *p, uint32_t sector,
+                   const struct mark *mine) {
+    struct mark *m = place_in(c, s, t, p, sector, mine);
+    if (!m) {
+        lose_sector(p, mine, sector);
+        return;
+    }
+    const uint32_t next = m->next;
+    *m = *mine;
+    m->next = next;
 }
 
 /* A strong write that a strong read observed is ordered before what comes behind that read (8.9.5, causality order by
@@ -174,15 +255,25 @@ static void judge(struct toucher *t, const struct shard *s, const struct mark *c
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
-static struct mark *cell_at(struct cells *c, struct region *region, uint64_t at) {
-    const uint64_t off = at & ((UINT64_C(1) << REGION_SHIFT) - 1);
-    struct mark **page = &region->page[off / CELL_PAGE];
-    if (!*page) {
-        if (!room(c, PAGE_CELLS * sizeof **page))
-            return NULL;
-        *page = xcalloc(PAGE_CELLS, sizeof **page);
-    }
-    return &(*page)[off % CELL_PAGE / SECTOR];
+/* NULL: there is no room. */
+static struct page *page_at(struct cells *c, struct region *region, uint64_t at) {
+    struct page **page = &region->page[page_number(at)];
+    if (!*page && room(c, sizeof **page))
+        *page = xcalloc(1, sizeof **page);
+    return *page;
+}
+
+/* An access to a page, or a sector of one: does it need what was forgotten there? */
+static void judge_lost(const struct cells *c, const struct region *region, uint64_t at, const struct mark *mine) {
+    static const enum bound bounds[LOST_KINDS] = {BOUND_CELL_BYTES, BOUND_CELL_BYTES, BOUND_CELL_BYTES, BOUND_READS};
+    const uint32_t number = page_number(at), sector = at % CELL_PAGE / SECTOR;
+    const struct page *p = region->page[number];
+    for (enum lost k = 0; region->any_lost && k < LOST_KINDS; k++)
+        if (is_set(region->lost[k], number) && conflicts(mine, k))
+            event_tell_unseen(c->gpu, bounds[k]);
+    for (enum lost k = 0; p && p->any_lost && k < LOST_LISTED; k++)
+        if (is_set(p->lost[k], sector) && conflicts(mine, k))
+            event_tell_unseen(c->gpu, BOUND_MARKS);
 }
 
 static uint32_t sum_of(const uint8_t *p, uint32_t from, uint32_t n) {
@@ -214,9 +305,11 @@ static void sort_list(struct cells *c, struct shard *s, struct region *region, c
             const uint64_t at = list[i].at + row * list[i].stride;
             for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + list[i].size; base += SECTOR) {
                 const struct mark part = part_of(&list[i].mark, NULL, at, list[i].size, base);
-                struct mark *cell = cell_at(c, region, base);
-                if (cell)
-                    insert(c, s, cell, &part);
+                struct page *p = page_at(c, region, base);
+                if (p)
+                    insert(c, s, NULL, p, base % CELL_PAGE / SECTOR, &part);
+                else
+                    lose_page(region, kind_of(&part), base);
             }
         }
 }
@@ -263,7 +356,19 @@ static bool may_conflict(const struct region *region, const struct listed *l) {
 static bool is_full(const struct region *region, const struct listed *l) {
     const bool writes = l->mark.flags & MARK_WRITE;
     return (writes || region->num_writes) &&
-           (region->num_reads >= MAX_READS_WRITTEN || region->num_writes >= MAX_WRITES || may_conflict(region, l));
+           (region->num_reads >= LIST_READS || region->num_writes >= LIST_WRITES || may_conflict(region, l));
+}
+
+static void lose_listed(struct region *region, enum lost kind, const struct listed *l) {
+    for (uint32_t row = 0; row < l->rows; row++)
+        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (CELL_PAGE - 1)) + 1)
+            lose_page(region, kind, at);
+}
+
+static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {
+    for (uint32_t row = 0; row < l->rows && region->any_lost; row++)
+        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (CELL_PAGE - 1)) + 1)
+            judge_lost(c, region, at, &l->mark);
 }
 
 static void list(struct cells *c, struct region *region, const struct listed *l) {
@@ -271,12 +376,18 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     struct listed **to = writes ? &region->writes : &region->reads;
     uint32_t *num = writes ? &region->num_writes : &region->num_reads;
     uint32_t *cap = writes ? &region->cap_writes : &region->cap_reads;
-    if (*num == MAX_READS) {
-        (*to)[region->oldest++ % MAX_READS] = *l;
+    const uint32_t most = (uint32_t)event_bound(c->gpu, BOUND_READS);
+    judge_listed_lost(c, region, l);
+    if (*num >= most && !writes) {
+        struct listed *oldest = &(*to)[region->oldest++ % most];
+        lose_listed(region, LOST_LISTED, oldest);
+        *oldest = *l;
         return;
     }
-    if (*num == *cap && !room(c, (uint64_t)(*cap + 1) * sizeof *l))
+    if (*num == *cap && !room(c, (uint64_t)(*cap + 1) * sizeof *l)) {
+        lose_listed(region, kind_of(&l->mark), l);
         return;
+    }
     *to = xgrow(*to, *num, cap, sizeof *l);
     (*to)[(*num)++] = *l;
 }
@@ -295,12 +406,15 @@ static struct region *region_in(struct shard *s, uint64_t number) {
 static void touch_row(struct toucher *t, struct cells *c, struct shard *s, struct region *region, uint64_t at,
                       uint32_t size) {
     for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + size; base += SECTOR) {
-        struct mark *cell = cell_at(c, region, base);
-        if (!cell)
-            return;
         const struct mark mine = part_of(&t->mark, t->written, at, size, base);
-        judge(t, s, cell, &mine, base);
-        insert(c, s, cell, &mine);
+        struct page *p = page_at(c, region, base);
+        judge_lost(c, region, base, &mine);
+        if (p) {
+            judge(t, s, &p->cell[base % CELL_PAGE / SECTOR], &mine, base);
+            insert(c, s, t, p, base % CELL_PAGE / SECTOR, &mine);
+        } else {
+            lose_page(region, kind_of(&mine), base);
+        }
     }
 }
 
@@ -345,18 +459,18 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
 }
 
 static void forget_in(struct cells *c, uint64_t at, uint64_t end) {
-    const uint64_t number = at >> REGION_SHIFT, mask = (UINT64_C(1) << REGION_SHIFT) - 1;
+    const uint64_t number = at >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
     if (!region->sorted)
         sort(c, s, region);
     for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < end; base += SECTOR) {
-        struct mark *cell = region->page[(base & mask) / CELL_PAGE];
-        if (!cell)
+        struct page *p = region->page[page_number(base)];
+        if (!p)
             continue;
         const struct mark part = part_of(&(struct mark){0}, NULL, at, (uint32_t)(end - at), base);
-        for (struct mark *m = &cell[base % CELL_PAGE / SECTOR]; m; m = next_of(s, m))
+        for (struct mark *m = &p->cell[base % CELL_PAGE / SECTOR]; m; m = next_of(s, m))
             cover(m, part.mask);
     }
     pthread_mutex_unlock(&s->lock);

@@ -1,15 +1,10 @@
 /* check/shadow/global.c - global memory: events to marks; contract in kept.h. */
 #include "check/shadow/kept.h"
 
-/* Runs of bytes that a cluster's threads load and that are looked at: kernels that load for seconds walk through
- * tables, each lane on its own. */
-#define MAX_READS 32768u
-
 /* A cluster's accesses: whose, and where they are remembered. */
 struct accesses {
     struct race *r;
     struct cells *cells;
-    uint32_t *reads;
 };
 
 /* --- operations --------------------------------------------------------------------------------------------------- */
@@ -56,16 +51,11 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-static bool is_plain_load(const struct event_access *e) {
-    return e->effect == EFFECT_READ && e->by.order == ORDER_WEAK;
-}
 
 /* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
 static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
                 uint64_t bytes, uint32_t unit) {
     const uint64_t at = e->at[first];
-    if (is_plain_load(e) && (*a->reads)++ >= MAX_READS)
-        return;
     t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
     t->mark.lane = (int8_t)first;
     t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;
@@ -118,12 +108,14 @@ static void threads(const struct accesses *a, const struct event_access *e, cons
     }
 }
 
-void global_access(struct race *r, struct cells *c, uint32_t *reads, const struct event_access *e, struct note *n) {
-    const struct accesses a = {r, c, reads};
-    if (!c || !e->size || r->grid->quiet)
+void global_access(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
+    const struct accesses a = {r, c};
+    if (!c || !e->size)
         return;
-    if (e->agent == AGENT_THREAD && is_plain_load(e) && *reads >= MAX_READS)
+    if (r->grid->quiet) {
+        race_lost(r, BOUND_FLAG_BYTES);
         return;
+    }
     if (e->agent == AGENT_THREAD)
         threads(&a, e, NULL);
     else if (e->agent == AGENT_CP_ASYNC && n)
