@@ -20,6 +20,7 @@
 /* So many accesses are listed, where something is written: of more there are marks. */
 #define LIST_READS 1024u
 #define LIST_WRITES 1024u
+#define LOOP_READS 8u /* different ones that a loop reads and that are folded */
 
 /* An access in a region whose accesses are listed. */
 struct listed {
@@ -34,15 +35,15 @@ enum lost {
     LOST_READ,
     LOST_STRONG, /* a strong read, which conflicts with weak writes alone */
     LOST_WRITE,
-    LOST_LISTED, /* a read that was listed in a region */
     LOST_KINDS
 };
 
-/* CELL_PAGE bytes. */
+/* CELL_PAGE bytes. A sector that has lost a read keeps no more of them until it is written. */
 struct page {
     struct mark cell[PAGE_CELLS];
+    uint64_t written[PAGE_CELLS / 64]; /* a mark of the sector is a write, or was */
     bool any_lost;
-    uint64_t lost[LOST_LISTED][PAGE_CELLS / 64];
+    uint64_t lost[LOST_KINDS][PAGE_CELLS / 64];
 };
 
 /* Region: 1 << REGION_SHIFT bytes of global memory, from the first access to it to the end of the launch. */
@@ -51,9 +52,10 @@ struct region {
     struct region *next;
     bool sorted;                   /* its accesses are marks; until then: */
     struct listed *reads, *writes; /*  no write shares bytes with another access */
-    uint32_t num_reads, cap_reads, num_writes, cap_writes, oldest;
+    uint32_t num_reads, cap_reads, num_writes, cap_writes;
     bool any_lost;
     uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
+    uint64_t *lost_reads;            /* bit per sector: a read that there was no room to list; NULL: there was */
     struct page *page[REGION_PAGES]; /* or NULL */
 };
 
@@ -103,12 +105,20 @@ static bool conflicts(const struct mark *m, enum lost kind) {
 static bool is_set(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
 static void set_bit(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
 
-static void lose_sector(struct page *p, const struct mark *m, uint32_t sector) {
-    set_bit(p->lost[kind_of(m)], sector);
+static void lose_sector(struct page *p, enum lost kind, uint32_t sector) {
+    set_bit(p->lost[kind], sector);
     p->any_lost = true;
 }
 
+/* A write stands for all that was there, and what needed that has been told. */
+static void regain_sector(struct page *p, uint32_t sector) {
+    for (enum lost k = 0; p->any_lost && k < LOST_KINDS; k++)
+        p->lost[k][sector / 64] &= ~(UINT64_C(1) << sector % 64);
+}
+
 static uint32_t page_number(uint64_t at) { return (uint32_t)(at >> CELL_PAGE_SHIFT) % REGION_PAGES; }
+
+static uint32_t sector_number(uint64_t at) { return (uint32_t)(at / SECTOR) % (REGION_PAGES * PAGE_CELLS); }
 
 static void lose_page(struct region *region, enum lost kind, uint64_t at) {
     set_bit(region->lost[kind], page_number(at));
@@ -153,60 +163,61 @@ static bool same_reader(const struct mark *a, const struct mark *b) {
            !((a->flags | b->flags) & (MARK_OP | MARK_WRITE));
 }
 
-/* Marks of no bytes go. Of the others their number, and the one before the oldest read, or NULL. */
-static uint32_t tidy(struct shard *s, struct mark *cell, struct mark **before) {
-    uint32_t num = 1;
-    *before = NULL;
-    for (struct mark *m = cell; m->next;) {
-        const struct mark *n = next_of(s, m);
-        if (!n->mask) {
-            free_next(s, m);
-            continue;
-        }
-        if (!(n->flags & MARK_WRITE))
-            *before = m;
-        m = next_of(s, m);
-        num++;
-    }
-    return num;
-}
-
-/* Takes away what `mine` stands for from now on: whoever is ordered behind it is behind that, or that was told. */
-static void supersede(struct shard *s, struct mark *cell, const struct mark *mine) {
+/* Takes away what `mine` stands for from now on: whoever is ordered behind it is behind that, or that was told. Those
+ * that remain, but the first. */
+static uint32_t supersede(struct shard *s, struct mark *cell, const struct mark *mine) {
+    uint32_t num = 0;
     for (struct mark *m = cell; m; m = next_of(s, m))
         if (mine->flags & MARK_WRITE || same_reader(m, mine))
             cover(m, mine->mask);
+    for (struct mark *m = cell; m->next;)
+        if (next_of(s, m)->mask) {
+            m = next_of(s, m);
+            num++;
+        } else {
+            free_next(s, m);
+        }
+    return num;
 }
 
-/* A read that the maker of `mine` knows of, and whose bytes that reads, too: the same holds. */
-static void supersede_known(struct toucher *t, struct shard *s, struct mark *cell, const struct mark *mine) {
+/* The same of reads that the maker of `mine` knows of, where that reads their bytes, too. */
+static uint32_t supersede_known(struct toucher *t, struct shard *s, struct mark *cell, const struct mark *mine) {
     for (struct mark *m = cell; m; m = next_of(s, m))
         if (m->mask && !(m->mask & ~mine->mask) && !((m->flags | mine->flags) & (MARK_OP | MARK_WRITE)) &&
             !(m->flags & ~mine->flags & MARK_STRONG) && marks_known(t, m, mine, m->mask))
             m->mask = 0;
+    return supersede(s, cell, mine);
 }
 
-/* A place among the marks of a sector, or NULL. `t`: who comes; NULL: not known any more. */
+/* The oldest read of a sector goes. False: there is none, but perhaps the first mark. */
+static bool lose_oldest(struct shard *s, struct page *p, uint32_t sector) {
+    struct mark *before = NULL;
+    for (struct mark *m = &p->cell[sector]; m->next; m = next_of(s, m))
+        if (!(next_of(s, m)->flags & MARK_WRITE))
+            before = m;
+    if (before) {
+        lose_sector(p, kind_of(next_of(s, before)), sector);
+        free_next(s, before);
+    }
+    return before;
+}
+
+/* A place among the marks of a sector, or NULL. `t`: who comes; NULL: not known any more. A strong read is mostly a
+ * poll, and the latest ones show what their threads observed. */
 static struct mark *place_in(struct cells *c, struct shard *s, struct toucher *t, struct page *p, uint32_t sector,
                              const struct mark *mine) {
     const uint64_t most = event_bound(c->gpu, BOUND_MARKS);
     struct mark *cell = &p->cell[sector];
-    struct mark *before;
     if (!cell->mask && !cell->next)
         return cell;
-    supersede(s, cell, mine);
-    uint32_t num = tidy(s, cell, &before);
-    if (num >= most && t) {
-        supersede_known(t, s, cell, mine);
-        num = tidy(s, cell, &before);
-    }
-    if (num >= most && before) {
-        lose_sector(p, next_of(s, before), sector);
-        free_next(s, before);
-    }
+    uint32_t num = supersede(s, cell, mine);
+    if (num + 1 >= most && t && t->v->now[LAYER_ORDER])
+        num = supersede_known(t, s, cell, mine);
     if (!cell->mask)
         return cell;
-    const uint32_t i = new_extra(c, s);
+    const bool fits =
+        num + 1 < most || mine->flags & MARK_WRITE || (mine->flags & MARK_STRONG && lose_oldest(s, p, sector));
+    const uint32_t i = fits ? new_extra(c, s) : 0;
     if (!i)
         return NULL;
     s->extra[i].next = cell->next;
@@ -216,9 +227,16 @@ static struct mark *place_in(struct cells *c, struct shard *s, struct toucher *t
 
 static void insert(struct cells *c, struct shard *s, struct toucher *t, struct page *p, uint32_t sector,
                    const struct mark *mine) {
+    const enum lost kind = kind_of(mine);
+    if (kind == LOST_WRITE && mine->mask == UINT32_MAX)
+        regain_sector(p, sector);
+    else if (kind == LOST_READ && is_set(p->lost[kind], sector))
+        return;
+    if (kind == LOST_WRITE)
+        set_bit(p->written, sector);
     struct mark *m = place_in(c, s, t, p, sector, mine);
     if (!m) {
-        lose_sector(p, mine, sector);
+        lose_sector(p, kind, sector);
         return;
     }
     const uint32_t next = m->next;
@@ -265,13 +283,14 @@ static struct page *page_at(struct cells *c, struct region *region, uint64_t at)
 
 /* An access to a page, or a sector of one: does it need what was forgotten there? */
 static void judge_lost(const struct cells *c, const struct region *region, uint64_t at, const struct mark *mine) {
-    static const enum bound bounds[LOST_KINDS] = {BOUND_CELL_BYTES, BOUND_CELL_BYTES, BOUND_CELL_BYTES, BOUND_READS};
     const uint32_t number = page_number(at), sector = at % CELL_PAGE / SECTOR;
     const struct page *p = region->page[number];
     for (enum lost k = 0; region->any_lost && k < LOST_KINDS; k++)
         if (is_set(region->lost[k], number) && conflicts(mine, k))
-            event_tell_unseen(c->gpu, bounds[k]);
-    for (enum lost k = 0; p && p->any_lost && k < LOST_LISTED; k++)
+            event_tell_unseen(c->gpu, BOUND_CELL_BYTES);
+    if (region->lost_reads && is_set(region->lost_reads, sector_number(at)) && conflicts(mine, LOST_READ))
+        event_tell_unseen(c->gpu, BOUND_READS);
+    for (enum lost k = 0; p && p->any_lost && k < LOST_KINDS; k++)
         if (is_set(p->lost[k], sector) && conflicts(mine, k))
             event_tell_unseen(c->gpu, BOUND_MARKS);
 }
@@ -359,16 +378,37 @@ static bool is_full(const struct region *region, const struct listed *l) {
            (region->num_reads >= LIST_READS || region->num_writes >= LIST_WRITES || may_conflict(region, l));
 }
 
-static void lose_listed(struct region *region, enum lost kind, const struct listed *l) {
+static void lose_listed(struct region *region, const struct listed *l) {
     for (uint32_t row = 0; row < l->rows; row++)
         for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (CELL_PAGE - 1)) + 1)
-            lose_page(region, kind, at);
+            lose_page(region, kind_of(&l->mark), at);
+}
+
+static void lose_read(struct region *region, const struct listed *l) {
+    if (!region->lost_reads)
+        region->lost_reads = xcalloc(REGION_PAGES * PAGE_CELLS / 64, sizeof *region->lost_reads);
+    for (uint32_t row = 0; row < l->rows; row++)
+        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
+            set_bit(region->lost_reads, sector_number(at));
 }
 
 static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {
-    for (uint32_t row = 0; row < l->rows && region->any_lost; row++)
-        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (CELL_PAGE - 1)) + 1)
+    for (uint32_t row = 0; row < l->rows && (region->any_lost || region->lost_reads); row++)
+        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
             judge_lost(c, region, at, &l->mark);
+}
+
+/* A thread reads again what it has read just now, as in a loop: the later read stands for both. */
+static bool is_again(struct listed *list, uint32_t num, const struct listed *l) {
+    for (uint32_t i = num; i > 0 && num - i < LOOP_READS; i--) {
+        struct listed *old = &list[i - 1];
+        if (old->at != l->at || old->size != l->size || old->rows != l->rows || old->mark.flags != l->mark.flags ||
+            !same_reader(&old->mark, &l->mark))
+            continue;
+        *old = *l;
+        return true;
+    }
+    return false;
 }
 
 static void list(struct cells *c, struct region *region, const struct listed *l) {
@@ -376,16 +416,16 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     struct listed **to = writes ? &region->writes : &region->reads;
     uint32_t *num = writes ? &region->num_writes : &region->num_reads;
     uint32_t *cap = writes ? &region->cap_writes : &region->cap_reads;
-    const uint32_t most = (uint32_t)event_bound(c->gpu, BOUND_READS);
+    const uint64_t most = event_bound(c->gpu, BOUND_READS);
     judge_listed_lost(c, region, l);
+    if (!writes && is_again(*to, *num, l))
+        return;
     if (*num >= most && !writes) {
-        struct listed *oldest = &(*to)[region->oldest++ % most];
-        lose_listed(region, LOST_LISTED, oldest);
-        *oldest = *l;
+        lose_read(region, l);
         return;
     }
     if (*num == *cap && !room(c, (uint64_t)(*cap + 1) * sizeof *l)) {
-        lose_listed(region, kind_of(&l->mark), l);
+        lose_listed(region, l);
         return;
     }
     *to = xgrow(*to, *num, cap, sizeof *l);
@@ -407,11 +447,13 @@ static void touch_row(struct toucher *t, struct cells *c, struct shard *s, struc
                       uint32_t size) {
     for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + size; base += SECTOR) {
         const struct mark mine = part_of(&t->mark, t->written, at, size, base);
+        const uint32_t sector = base % CELL_PAGE / SECTOR;
         struct page *p = page_at(c, region, base);
         judge_lost(c, region, base, &mine);
         if (p) {
-            judge(t, s, &p->cell[base % CELL_PAGE / SECTOR], &mine, base);
-            insert(c, s, t, p, base % CELL_PAGE / SECTOR, &mine);
+            if (mine.flags & MARK_WRITE || is_set(p->written, sector))
+                judge(t, s, &p->cell[sector], &mine, base);
+            insert(c, s, t, p, sector, &mine);
         } else {
             lose_page(region, kind_of(&mine), base);
         }
@@ -487,6 +529,7 @@ void cells_forget(struct cells *c, uint64_t at, uint64_t bytes) {
 static void free_region(struct region *k) {
     for (uint32_t i = 0; i < sizeof k->page / sizeof *k->page; i++)
         xfree(k->page[i]);
+    xfree(k->lost_reads);
     xfree(k->reads);
     xfree(k->writes);
     xfree(k);
