@@ -20,10 +20,10 @@
 
 /* An access in a region whose accesses are listed. */
 struct listed {
-    uint64_t at, stride;
-    uint32_t size, rows;
-    struct mark mark;
+    struct brief who;
+    uint64_t at : REGION_SHIFT, size : REGION_SHIFT + 1, rows : REGION_SHIFT; /* at: in the region */
 };
+_Static_assert(sizeof(struct listed) == 32, "as small as may be: a launch may have millions");
 
 /* Region: 1 << REGION_SHIFT bytes of global memory, from the first access to it to the end of the launch. */
 struct region {
@@ -102,9 +102,12 @@ static void touch_row(struct cells *c, struct shard *s, struct region *region, s
 
 static void sort_list(struct cells *c, struct shard *s, struct region *region, const struct listed *list,
                       uint32_t num) {
-    for (uint32_t i = 0; i < num; i++)
+    for (uint32_t i = 0; i < num; i++) {
+        const uint64_t first = (region->number << REGION_SHIFT) + list[i].at;
+        const struct mark m = brief_mark(&list[i].who);
         for (uint32_t row = 0; row < list[i].rows; row++)
-            touch_row(c, s, region, NULL, &list[i].mark, NULL, list[i].at + row * list[i].stride, list[i].size);
+            touch_row(c, s, region, NULL, &m, NULL, first + row * list[i].who.stride, list[i].size);
+    }
 }
 
 /* Listed accesses become marks. */
@@ -122,12 +125,12 @@ static void sort(struct cells *c, struct shard *s, struct region *region) {
 
 /* May two accesses share a byte? */
 static bool may_share(const struct listed *a, const struct listed *b) {
-    const uint64_t end_a = a->at + (a->rows - 1) * a->stride + a->size;
-    const uint64_t end_b = b->at + (b->rows - 1) * b->stride + b->size;
-    const uint64_t stride = a->rows > 1 ? a->stride : b->stride;
+    const uint64_t end_a = a->at + (a->rows - 1) * a->who.stride + a->size;
+    const uint64_t end_b = b->at + (b->rows - 1) * b->who.stride + b->size;
+    const uint64_t stride = a->rows > 1 ? a->who.stride : b->who.stride;
     if (a->at >= end_b || b->at >= end_a)
         return false;
-    if (!stride || (a->rows > 1 && b->rows > 1 && a->stride != b->stride))
+    if (!stride || (a->rows > 1 && b->rows > 1 && a->who.stride != b->who.stride))
         return true;
     /* columns of rows that repeat with the same stride */
     const uint64_t further = a->at <= b->at ? (b->at - a->at) % stride : (stride - (a->at - b->at) % stride) % stride;
@@ -135,7 +138,7 @@ static bool may_share(const struct listed *a, const struct listed *b) {
 }
 
 static bool may_conflict(const struct region *region, const struct listed *l) {
-    const bool writes = l->mark.flags & MARK_WRITE;
+    const bool writes = l->who.flags & MARK_WRITE;
     for (uint32_t i = 0; i < region->num_writes; i++)
         if (may_share(&region->writes[i], l))
             return true;
@@ -147,37 +150,41 @@ static bool may_conflict(const struct region *region, const struct listed *l) {
 
 /* Must the region be sorted, since this access cannot be listed? */
 static bool is_full(const struct region *region, const struct listed *l) {
-    const bool writes = l->mark.flags & MARK_WRITE;
+    const bool writes = l->who.flags & MARK_WRITE;
     return (writes || region->num_writes) &&
            (region->num_reads >= LIST_READS || region->num_writes >= LIST_WRITES || may_conflict(region, l));
 }
 
 static void lose_listed(struct region *region, const struct listed *l) {
+    const struct mark m = brief_mark(&l->who);
     for (uint32_t row = 0; row < l->rows; row++)
-        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (PAGE_BYTES - 1)) + 1)
-            lose_page(region, kind_of(&l->mark), at);
+        for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (PAGE_BYTES - 1)) + 1)
+            lose_page(region, kind_of(&m), at);
 }
 
 static void lose_read(struct region *region, const struct listed *l) {
     if (!region->lost_reads)
         region->lost_reads = xcalloc(REGION_PAGES * PAGE_SECTORS / 64, sizeof *region->lost_reads);
     for (uint32_t row = 0; row < l->rows; row++)
-        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
+        for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
             bit_set(region->lost_reads, sector_number(at));
 }
 
 static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {
+    const struct mark m = brief_mark(&l->who);
     for (uint32_t row = 0; row < l->rows && (region->any_lost || region->lost_reads); row++)
-        for (uint64_t at = l->at + row * l->stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
-            judge_lost(c, region, at, &l->mark);
+        for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
+            judge_lost(c, region, at, &m);
 }
 
 /* A thread reads again what it has read just now, as in a loop: the later read stands for both. */
 static bool is_again(struct listed *list, uint32_t num, const struct listed *l) {
     for (uint32_t i = num; i > 0 && num - i < LOOP_READS; i--) {
         struct listed *old = &list[i - 1];
-        if (old->at != l->at || old->size != l->size || old->rows != l->rows || old->mark.flags != l->mark.flags ||
-            !same_reader(&old->mark, &l->mark))
+        if (old->at != l->at || old->size != l->size || old->rows != l->rows || old->who.flags != l->who.flags)
+            continue;
+        const struct mark a = brief_mark(&old->who), b = brief_mark(&l->who);
+        if (!same_reader(&a, &b))
             continue;
         *old = *l;
         return true;
@@ -186,7 +193,7 @@ static bool is_again(struct listed *list, uint32_t num, const struct listed *l) 
 }
 
 static void list(struct cells *c, struct region *region, const struct listed *l) {
-    const bool writes = l->mark.flags & MARK_WRITE;
+    const bool writes = l->who.flags & MARK_WRITE;
     struct listed **to = writes ? &region->writes : &region->reads;
     uint32_t *num = writes ? &region->num_writes : &region->num_reads;
     uint32_t *cap = writes ? &region->cap_writes : &region->cap_reads;
@@ -223,7 +230,8 @@ static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t
     struct shard *s = &c->shard[number % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
-    const struct listed l = {at, stride, size, rows, t->mark};
+    struct listed l = {.who = brief_of(&t->mark), .at = at % (1u << REGION_SHIFT), .size = size, .rows = rows};
+    l.who.stride = (uint32_t)stride;
     if (!region->sorted && (t->written || is_full(region, &l))) /* of listed writes no values are kept */
         sort(c, s, region);
     judge_listed_lost(c, region, &l);
@@ -252,7 +260,8 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
             continue;
         }
         const uint64_t fit = stride ? (end - from - size) / stride + 1 : 1;
-        const uint32_t n = rows - row < fit ? rows - row : (uint32_t)fit;
+        const uint64_t most = fit < UINT64_C(1) << (REGION_SHIFT - 1) ? fit : UINT64_C(1) << (REGION_SHIFT - 1);
+        const uint32_t n = rows - row < most ? rows - row : (uint32_t)most;
         touch_rows(t, c, from, size, n, stride);
         row += n;
     }

@@ -8,22 +8,9 @@
 
 #define PAGE_RUNS 64u /* of more there are marks */
 
-/* An access to bytes of a page. */
-struct run {
-    uint16_t from, to; /* bytes of the page */
-    uint16_t warp;
-    int8_t lane; /* of the first byte */
-    uint8_t flags;
-    uint32_t time, cluster;
-    union {
-        const struct diag_site *site;
-        struct op_record *op;
-    } by;
-};
-
 /* A sector that has lost a read keeps no more of them until it is written. */
 struct page {
-    struct run *runs; /* in the order in which they came, */
+    struct brief *runs; /* in the order in which they came, */
     uint32_t num_runs, cap_runs;
     uint32_t *sums;                      /*  and of each sector that of its run: MARK_SUM; or NULL */
     struct mark *cell;                   /* NULL: it has runs */
@@ -248,25 +235,20 @@ static uint32_t sector_of(uint64_t at) { return at % PAGE_BYTES / SECTOR; }
     for (uint64_t base = (at) & ~(uint64_t)(SECTOR - 1); base < (at) + (size); base += SECTOR)
 
 /* The part of a run in the sector that begins at `base`, of the page at `page`. */
-static struct mark part_of_run(const struct page *p, const struct run *r, uint64_t page, uint64_t base) {
-    const struct mark m = {.time = r->time, .cluster = r->cluster, .warp = r->warp, .lane = r->lane, .flags = r->flags};
+static struct mark part_of_run(const struct page *p, const struct brief *r, uint64_t page, uint64_t base) {
+    const struct mark m = brief_mark(r);
     struct mark part = part_of(&m, NULL, page + r->from, (uint32_t)r->to - r->from, base);
-    if (r->flags & MARK_OP)
-        part.by.op = r->by.op;
-    else
-        part.by.site = r->by.site;
-    if (r->flags & MARK_SUM)
-        part.sum = p->sums[sector_of(base)];
+    part.sum = r->flags & MARK_SUM ? p->sums[sector_of(base)] : 0;
     return part;
 }
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-static bool meet(const struct run *a, const struct run *b) { return a->from < b->to && b->from < a->to; }
-static bool within(const struct run *a, const struct run *b) { return b->from <= a->from && a->to <= b->to; }
+static bool meet(const struct brief *a, const struct brief *b) { return a->from < b->to && b->from < a->to; }
+static bool within(const struct brief *a, const struct brief *b) { return b->from <= a->from && a->to <= b->to; }
 
 /* Can both be runs of a page, perhaps without the earlier? */
-static bool go_together(const struct run *old, const struct run *mine) {
+static bool go_together(const struct brief *old, const struct brief *mine) {
     const bool writes = mine->flags & MARK_WRITE, wrote = old->flags & MARK_WRITE;
     if (writes && meet(old, mine))
         return within(old, mine);
@@ -274,16 +256,20 @@ static bool go_together(const struct run *old, const struct run *mine) {
            (mine->to - 1u) / SECTOR < old->from / SECTOR;
 }
 
-static bool takes_runs(const struct page *p, const struct run *mine) {
+/* Has the page room for one run more, that is no mark's? *met: it shares bytes with others. */
+static bool takes_run(const struct page *p, const struct brief *mine, bool *met) {
+    *met = false;
     if (p->cell || p->num_runs == PAGE_RUNS || mine->flags & MARK_STRONG)
         return false;
-    for (uint32_t i = 0; i < p->num_runs; i++)
+    for (uint32_t i = 0; i < p->num_runs; i++) {
         if (!go_together(&p->runs[i], mine))
             return false;
+        *met |= meet(&p->runs[i], mine);
+    }
     return true;
 }
 
-static void judge_run(struct toucher *t, const struct page *p, const struct run *old, const struct mark *m,
+static void judge_run(struct toucher *t, const struct page *p, const struct brief *old, const struct mark *m,
                       const uint8_t *written, uint64_t at, uint32_t size) {
     const uint64_t page = at & ~(uint64_t)(PAGE_BYTES - 1);
     FOR_SECTORS(base, at, size) {
@@ -299,27 +285,30 @@ static void judge_run(struct toucher *t, const struct page *p, const struct run 
     }
 }
 
-static bool is_replaced(const struct run *old, const struct run *mine) {
+/* Of two reads with the same beginning a byte has the same lane. */
+static bool is_replaced(const struct brief *old, const struct brief *mine) {
+    const struct mark a = brief_mark(old), b = brief_mark(mine);
     if (mine->flags & MARK_WRITE)
         return within(old, mine);
-    return within(old, mine) && old->flags == mine->flags && !(mine->flags & MARK_OP) &&
-           old->cluster == mine->cluster && old->warp == mine->warp && old->lane == mine->lane &&
-           old->from == mine->from; /* so that a byte has the same lane in both */
+    return old->from == mine->from && within(old, mine) && old->flags == mine->flags && same_reader(&a, &b);
 }
 
-static bool add_run(struct pages *s, struct page *p, const struct run *mine, const uint8_t *written, uint64_t at,
-                    uint32_t size) {
+static void replace_runs(struct page *p, const struct brief *mine) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < p->num_runs; i++)
         if (!is_replaced(&p->runs[i], mine))
             p->runs[left++] = p->runs[i];
     p->num_runs = left;
+}
+
+static bool add_run(struct pages *s, struct page *p, const struct brief *mine, const uint8_t *written, uint64_t at,
+                    uint32_t size) {
     if (written && !p->sums) {
         if (!room_take(s->room, PAGE_SECTORS * sizeof *p->sums))
             return false;
         p->sums = xcalloc(PAGE_SECTORS, sizeof *p->sums);
     }
-    struct run *runs = room_grow(s->room, p->runs, p->num_runs, &p->cap_runs, sizeof *p->runs);
+    struct brief *runs = room_grow(s->room, p->runs, p->num_runs, &p->cap_runs, sizeof *p->runs);
     if (!runs)
         return false;
     p->runs = runs;
@@ -337,7 +326,7 @@ static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
         return false;
     p->cell = xcalloc(PAGE_SECTORS, sizeof *p->cell);
     for (uint32_t i = 0; i < p->num_runs; i++) {
-        const struct run *r = &p->runs[i];
+        const struct brief *r = &p->runs[i];
         FOR_SECTORS(base, page + r->from, (uint64_t)r->to - r->from) {
             const struct mark part = part_of_run(p, r, page, base);
             insert(s, NULL, p, sector_of(base), &part);
@@ -366,19 +355,17 @@ static void touch_sector(struct pages *s, struct page *p, struct toucher *t, con
 
 bool page_touch(struct pages *s, struct page *p, struct toucher *t, const struct mark *m, const uint8_t *written,
                 uint64_t at, uint32_t size) {
-    struct run mine = {
-        .from = at % PAGE_BYTES, .to = (uint16_t)(at % PAGE_BYTES + size), .warp = m->warp, .lane = m->lane};
-    mine.flags = m->flags | (written ? MARK_SUM : 0);
-    mine.time = m->time;
-    mine.cluster = m->cluster;
-    if (m->flags & MARK_OP)
-        mine.by.op = m->by.op;
-    else
-        mine.by.site = m->by.site;
-    if (takes_runs(p, &mine)) {
-        for (uint32_t i = 0; t && i < p->num_runs; i++)
+    struct brief mine = brief_of(m);
+    mine.flags |= written ? MARK_SUM : 0;
+    mine.from = at % PAGE_BYTES;
+    mine.to = (uint16_t)(mine.from + size);
+    bool met;
+    if (takes_run(p, &mine, &met)) {
+        for (uint32_t i = 0; t && met && i < p->num_runs; i++)
             if ((p->runs[i].flags | mine.flags) & MARK_WRITE && meet(&p->runs[i], &mine))
                 judge_run(t, p, &p->runs[i], m, written, at, size);
+        if (met)
+            replace_runs(p, &mine);
         return add_run(s, p, &mine, written, at, size);
     }
     if (!sort_page(s, p, at & ~(uint64_t)(PAGE_BYTES - 1)))
@@ -394,7 +381,7 @@ bool page_forget(struct pages *s, struct page *p, uint64_t at, uint64_t end) {
     const uint64_t page = at & ~(uint64_t)(PAGE_BYTES - 1);
     uint32_t left = 0, parted = 0;
     for (uint32_t i = 0; i < p->num_runs; i++) {
-        const struct run *r = &p->runs[i];
+        const struct brief *r = &p->runs[i];
         const bool inside = at <= page + r->from && page + r->to <= end;
         parted += !inside && at < page + r->to && page + r->from < end;
         if (!inside)

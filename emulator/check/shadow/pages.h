@@ -12,6 +12,8 @@
 
 #include "check/shadow/kept.h"
 
+#include <string.h>
+
 #define PAGE_SHIFT 12u
 #define PAGE_BYTES (1u << PAGE_SHIFT)
 #define PAGE_SECTORS (PAGE_BYTES / SECTOR)
@@ -42,6 +44,34 @@ static inline bool conflicts(const struct mark *m, enum lost kind) {
 }
 static inline bool bit_is_set(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
 static inline void bit_set(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
+
+/* What a mark says of who touched something, without the bytes: a run of bytes of a page, or rows that a region lists. */
+struct brief {
+    const void *by;
+    uint32_t time, cluster;
+    uint16_t warp;
+    int8_t lane; /* of the first byte */
+    uint8_t flags;
+    union {
+        struct {
+            uint16_t from, to; /* bytes of the page */
+        };
+        uint32_t stride; /* of rows */
+    };
+};
+static inline struct brief brief_of(const struct mark *m) {
+    return (struct brief){.by = m->flags & MARK_OP ? (const void *)m->by.op : (const void *)m->by.site,
+                          .time = m->time,
+                          .cluster = m->cluster,
+                          .warp = m->warp,
+                          .lane = m->lane,
+                          .flags = m->flags};
+}
+static inline struct mark brief_mark(const struct brief *b) {
+    struct mark m = {.time = b->time, .cluster = b->cluster, .warp = b->warp, .lane = b->lane, .flags = b->flags};
+    memcpy(&m.by, &b->by, sizeof m.by);
+    return m;
+}
 
 struct page;
 
