@@ -11,6 +11,7 @@
 #ifndef REPORT_BOUNDS_H
 #define REPORT_BOUNDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum bound {
@@ -21,10 +22,14 @@ enum bound {
 };
 _Static_assert(BOUNDS <= 32, "a set of bounds is a uint32_t");
 
-/* Of a GPU: part of its configuration, so that tests may lower them. */
+/* Of a GPU: part of its configuration. */
 struct bounds {
     uint64_t most[BOUNDS];
 };
+
+/* For tests alone: SM100EMU_BOUNDS, as "SPANS=1,AREAS=2". False: no such bound, no number, or a higher one. */
+#define BOUNDS_VARIABLE "SM100EMU_BOUNDS"
+bool bounds_lower(struct bounds *bounds, const char *text);
 
 static inline struct bounds bounds_default(void) {
     return (struct bounds){{

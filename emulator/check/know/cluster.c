@@ -38,7 +38,7 @@ void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
         r->warps[w].strand = xcalloc(VCLOCK_LANES, sizeof(struct strand));
         r->warps[w].strand[0].lanes = UINT32_MAX;
         r->warps[w].num_strands = 1;
-        r->warps[w].sites.most = (uint32_t)race_bound(r, BOUND_SITES);
+        r->warps[w].sites.most = (uint32_t)race_bound(r, BOUND_SITES) + 1;
     }
     r->grid = grid;
     r->number = (uint32_t)cl->number;

@@ -26,7 +26,7 @@ static void map_acquired(struct race *r, uint32_t warp, const struct strand *s, 
     uint32_t i = 0;
     while (i < q->num && (q->list[i].map != map || q->list[i].warp != warp))
         i++;
-    if (i == race_bound(r, BOUND_ACQUIRES)) {
+    if (i == q->num && i >= race_bound(r, BOUND_ACQUIRES)) {
         q->lost = true;
         return;
     }

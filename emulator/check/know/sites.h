@@ -13,7 +13,7 @@ struct sites {
         uint32_t time;
         const struct diag_site *site;
     } * log;
-    uint32_t end, room, most; /* most: room for so many, 1 or more */
+    uint32_t end, room, most; /* most: room for so many */
 };
 
 /* An instruction of the warp accesses memory, or issues an operation, at that time. */

@@ -34,7 +34,8 @@ struct region {
     uint32_t num_reads, cap_reads, num_writes, cap_writes;
     bool any_lost;
     uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
-    uint64_t *lost_reads;            /* bit per sector: a read that there was no room to list; NULL: there was */
+    uint64_t (*lost_reads)[REGION_PAGES * PAGE_SECTORS /
+                           64];      /* LOST_READ, LOST_STRONG: those of its sectors that were not listed; or NULL */
     struct page *page[REGION_PAGES]; /* or NULL */
 };
 
@@ -78,8 +79,9 @@ static void judge_lost(const struct cells *c, const struct region *region, uint6
     for (enum lost k = 0; region->any_lost && k < LOST_KINDS; k++)
         if (bit_is_set(region->lost[k], page_number(at)) && conflicts(mine, k))
             event_tell_unseen(c->room.gpu, BOUND_CELL_BYTES);
-    if (region->lost_reads && bit_is_set(region->lost_reads, sector_number(at)) && conflicts(mine, LOST_READ))
-        event_tell_unseen(c->room.gpu, BOUND_READS);
+    for (enum lost k = 0; region->lost_reads && k < LOST_WRITE; k++)
+        if (bit_is_set(region->lost_reads[k], sector_number(at)) && conflicts(mine, k))
+            event_tell_unseen(c->room.gpu, BOUND_READS);
 }
 
 /* [at, at + size), which is in one region. */
@@ -163,11 +165,12 @@ static void lose_listed(struct region *region, const struct listed *l) {
 }
 
 static void lose_read(struct region *region, const struct listed *l) {
+    const struct mark m = brief_mark(&l->who);
     if (!region->lost_reads)
-        region->lost_reads = xcalloc(REGION_PAGES * PAGE_SECTORS / 64, sizeof *region->lost_reads);
+        region->lost_reads = xcalloc(LOST_WRITE, sizeof *region->lost_reads);
     for (uint32_t row = 0; row < l->rows; row++)
         for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
-            bit_set(region->lost_reads, sector_number(at));
+            bit_set(region->lost_reads[kind_of(&m)], sector_number(at));
 }
 
 static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {

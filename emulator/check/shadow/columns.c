@@ -120,7 +120,7 @@ void columns_access(struct race *r, struct columns *columns, const struct event_
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
     judge_all(r, e->owner, c, &a, &v);
     sums_columns(r, &columns->sums, e, n);
-    if (c->num == race_bound(r, BOUND_AREAS))
+    if (c->num && c->num >= race_bound(r, BOUND_AREAS))
         forget_area(r, c);
     c->areas = xgrow(c->areas, c->num, &c->cap, sizeof *c->areas);
     note_hold(n);

@@ -51,7 +51,6 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-
 /* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
 static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
                 uint64_t bytes, uint32_t unit) {

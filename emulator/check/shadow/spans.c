@@ -207,7 +207,7 @@ static void put_span(struct coming *c, struct block *k) {
         if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(c->r, k, i--);
     }
-    if (k->num_spans == race_bound(c->r, BOUND_SPANS))
+    if (k->num_spans && k->num_spans >= race_bound(c->r, BOUND_SPANS))
         forget_span(c->r, k);
     k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
     k->spans[k->num_spans++] = *s;

@@ -141,7 +141,7 @@ static void append(struct readers *list, const struct stamp *s, uint64_t most) {
         if (!one->lanes)
             list->list[i--] = list->list[--list->num];
     }
-    if (list->num == most) {
+    if (list->num && list->num >= most) {
         memmove(list->list, list->list + 1, --list->num * sizeof *list->list);
         list->lost = true;
     }

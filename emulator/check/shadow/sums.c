@@ -181,7 +181,7 @@ static bool keep(const struct race *r, const struct rows *rows, const struct con
         return false;
     if (s->gone || !meet(rows->lanes, s->lanes) || is_kept(s, rows, f))
         return true;
-    if (s->num_kept == race_bound(r, BOUND_FINDINGS)) {
+    if (s->num_kept >= race_bound(r, BOUND_FINDINGS)) {
         for (unsigned i = 0; i < 4; i++)
             s->lost[i] |= rows->lanes[i];
         return true;
