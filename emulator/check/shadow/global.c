@@ -26,15 +26,18 @@ static void engine(struct race *r, struct cells *c, const struct event_access *e
         cells_touch(c, &t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
 }
 
-/* Told when the copy is issued. Who knows of the issue may change the map: the text wants wait_group by the issuer, or
- * the copy's completion (9.7.9.25.1, 9.7.9.27.1.2), and well-kept kernels do with less (docs/memory-model.md). */
-static void reads_map(struct race *r, struct cells *c, const struct event_access *e, const struct note *n) {
+/* Told when the copy is issued; it reads the map later (9.7.9.25.1): note_reads_map() says until when. Chips do: of an
+ * H100's loads some came from where the map pointed after a change behind their issue (docs/memory-model.md). */
+static void reads_map(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
+    struct op_record *op = note_record(r, n);
+    if (!op)
+        return;
     struct toucher t = {.r = r, .v = &v, .map = true};
-    t.mark = (struct mark){.by.site = n->origin.site, .time = n->time, .cluster = r->number};
-    t.mark.flags = ONE_LANE * MARK_UNIT;
+    t.mark = (struct mark){.by.op = op, .time = n->time, .cluster = r->number};
+    t.mark.flags = MARK_OP | ONE_LANE * MARK_UNIT;
     t.mark.warp = (uint16_t)n->warp;
-    t.mark.lane = (int8_t)(n->lanes ? __builtin_ctz(n->lanes) : 0);
+    note_reads_map(r, n);
     cells_touch(c, &t, e->at[0], e->size, 1, 0);
 }
 

@@ -143,7 +143,8 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct o
     case DONE_TOKEN:
         return vclock_knows_token(c, d->token, d->step);
     case DONE_THREAD:
-        if (op->cluster == cluster_of(t) && d->warp == v->warp && d->lanes & v->lanes && d->time <= v->time)
+        if (op->cluster == cluster_of(t) && d->warp == v->warp && d->time <= v->time &&
+            (d->lanes & v->lanes || mark_unit(&t->mark) == ONE_WARP))
             return true;
         return vclock_knows_any(c, d->warp, d->lanes, d->time);
     case DONE_FORGOTTEN:
