@@ -75,6 +75,7 @@ struct mach_config {
     bool verbose;      /* reports leave nothing out */
     bool progress;     /* stderr is a terminal: who waits there is told how long a launch has taken */
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
+    struct bounds bounds; /* of what the checks keep */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
     const char *check_json, *stats_json, *suppress; /* names of files, for who makes the gpu; NULL: none */
@@ -213,7 +214,7 @@ struct gpu {
     uint64_t starts;         /* what the watchdog counts beside them */
     uint64_t steps;          /* instructions and operations, of the island that took the most */
     int fault;               /* 0, or the cuda_error of its first fault: everything stops */
-    _Atomic uint32_t unseen; /* bits of enum unseen (report/unseen.h) */
+    _Atomic uint32_t unseen; /* bits of enum bound (report/bounds.h) */
 
     /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
      * launch/, or NULL. */
