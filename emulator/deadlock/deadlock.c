@@ -8,6 +8,7 @@
 #include "deadlock/blame.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define LINE_BYTES 1350u
 #define LINES_SHOWN 12u /* of two rows each: a screen */
@@ -20,6 +21,7 @@ struct line {
     uint32_t ctas;
     struct diag_dim3 step; /* what their distances from the first have in common, by axis; 0: the same place */
     uint32_t of;           /* index of the first group */
+    uint32_t depth;        /* how far from the root it is, the nearest of them */
     char *names;           /* "warps 0-3 lanes 0xffffffff each" */
     char *what;            /* "waits ..." */
 };
@@ -145,7 +147,7 @@ static uint32_t common_step(uint32_t step, uint32_t a, uint32_t b) {
 
 /* Is there a line that says the same of another CTA? Then it is said of that one, too. */
 static bool join_line(struct listing *o, const struct insn *in, const struct cta *cta, const char *names,
-                      const char *what) {
+                      const char *what, uint32_t depth) {
     const bool verbose = o->at->gpu->config.verbose;
     for (uint32_t i = 0; i < o->num_lines && !verbose; i++) {
         struct line *l = &o->lines[i];
@@ -155,6 +157,7 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
         l->step = (struct diag_dim3){common_step(l->step.x, a.x, b.x), common_step(l->step.y, a.y, b.y),
                                      common_step(l->step.z, a.z, b.z)};
         l->last = cta;
+        l->depth = depth < l->depth ? depth : l->depth;
         l->ctas++;
         return true;
     }
@@ -166,7 +169,7 @@ static bool waits_within(const struct listing *o, uint32_t at) {
     const struct stuck *s = &o->list[at];
     if (o->at->gpu->config.verbose || !deadlock_waits_within(s->kind))
         return false;
-    return s->waits_for != DEADLOCK_NONE && !deadlock_waits_within(o->list[s->waits_for].kind);
+    return s->waits_for && s->waits_for->w == s->w && !deadlock_waits_within(s->waits_for->kind);
 }
 
 /* A line for the group, and for the warps behind it that stand alike. */
@@ -182,8 +185,12 @@ static void describe_group(struct listing *o, uint32_t at) {
         o->dropped++;
         return;
     }
+    uint32_t depth = o->list[at].depth;
     while (last + 1 < end && stands_alike(w, g, last + 1))
         last++;
+    for (uint32_t i = at + 1; i < o->count && o->list[i].w <= last && o->list[i].w->cta == w->cta; i++)
+        if (stands_alike(w, g, o->list[i].w) && o->list[i].depth < depth)
+            depth = o->list[i].depth;
     if (last == w)
         snprintf(names, sizeof names, "warp %u lanes 0x%08x", w->index, g->mask);
     else
@@ -193,15 +200,21 @@ static void describe_group(struct listing *o, uint32_t at) {
     else
         strbuf_put(&b, "runs");
     const struct insn *in = deadlock_insn(w, g);
-    if (join_line(o, in, w->cta, names, what))
+    if (join_line(o, in, w->cta, names, what, depth))
         return;
     if (o->num_lines == LINES_KEPT && !o->at->gpu->config.verbose) {
         o->dropped++;
         return;
     }
     o->lines = xgrow(o->lines, o->num_lines, &o->cap_lines, sizeof *o->lines);
-    o->lines[o->num_lines++] = (struct line){
-        .in = in, .first = w->cta, .last = w->cta, .ctas = 1, .of = at, .names = xstrdup(names), .what = xstrdup(what)};
+    o->lines[o->num_lines++] = (struct line){.in = in,
+                                             .first = w->cta,
+                                             .last = w->cta,
+                                             .ctas = 1,
+                                             .of = at,
+                                             .depth = depth,
+                                             .names = xstrdup(names),
+                                             .what = xstrdup(what)};
 }
 
 static void tell(const struct listing *o, const char *text) {
@@ -243,16 +256,20 @@ static void tell_line(const struct listing *o, const struct line *l) {
     tell(o, text);
 }
 
-/* The line of the root first. */
-static void tell_lines(struct listing *o, uint32_t root) {
+static int by_depth(const void *a, const void *b) {
+    const struct line *x = a, *y = b;
+    return x->depth != y->depth ? (x->depth > y->depth) - (x->depth < y->depth) : (x->of > y->of) - (x->of < y->of);
+}
+
+/* The root's first, then those that wait for it, and so on. */
+static void tell_lines(struct listing *o) {
     const bool verbose = o->at->gpu->config.verbose;
-    uint32_t first = 0, shown = 0;
-    for (uint32_t i = 0; i < o->num_lines && o->list && root != DEADLOCK_NONE; i++)
-        if (o->lines[i].of <= root && o->lines[i].in == deadlock_insn(o->list[root].w, o->list[root].g))
-            first = i;
-    for (uint32_t i = 0; i < o->num_lines && (verbose || shown < LINES_SHOWN); i++, shown++)
-        tell_line(o, &o->lines[i == 0 ? first : i <= first ? i - 1 : i]);
+    const uint32_t shown = verbose || o->num_lines < LINES_SHOWN ? o->num_lines : LINES_SHOWN;
     char more[80];
+    if (o->lines)
+        qsort(o->lines, o->num_lines, sizeof *o->lines, by_depth);
+    for (uint32_t i = 0; i < shown; i++)
+        tell_line(o, &o->lines[i]);
     if (o->num_lines - shown + o->dropped == 0)
         return;
     snprintf(more, sizeof more, "  ... and %u more groups of warps that wait; --verbose lists all\n",
@@ -261,6 +278,14 @@ static void tell_lines(struct listing *o, uint32_t root) {
 }
 
 #define MAX_STRAYS 4u
+
+/* Would one of those that are held up announce bytes there? */
+static bool is_announced(const struct listing *o, const struct cta *cta, uint32_t off) {
+    for (uint32_t i = 0; i < o->count; i++)
+        if (ahead_what(&o->list[i].ahead, cta, off) & AHEAD_EXPECTS)
+            return true;
+    return false;
+}
 
 /* The other barriers of the cluster that got bytes which no expect_tx announced: those of a barrier that lacks some may
  * have gone there. */
@@ -272,7 +297,7 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
             const uint32_t off = cta->mbars[i].off;
             struct mbar_view v;
             char text[400];
-            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0)
+            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0 || is_announced(o, cta, off))
                 continue;
             const char *name = cta->warps ? deadlock_barrier_name(&o->names, cta, off, cta->warps) : "";
             snprintf(text, sizeof text, "  CTA (%u,%u,%u): %s (0x%x) got %d bytes that no expect_tx announced\n",
@@ -347,17 +372,15 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
     const char *hint = NULL;
     const bool hangs = !proto;
     o->at = scene;
-    struct stuck *list = deadlock_groups(scene, &o->count);
+    struct stuck *root, *list = deadlock_groups(scene, &o->count, &root);
     o->list = list;
-    const uint32_t at = deadlock_root(list, o->count);
-    const struct stuck *root = at == DEADLOCK_NONE ? NULL : &list[at];
     struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
     if (root)
         origin = warp_origin(root->w, deadlock_insn(root->w, root->g), root->g->mask);
     if (!proto) {
         const int n = snprintf(text, sizeof text, "%s", what);
         if (root)
-            hint = deadlock_cause(root, &o->names, text + n, sizeof text - (size_t)n);
+            hint = deadlock_cause(root, list, o->count, &o->names, text + n, sizeof text - (size_t)n);
         what = text;
         proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
     }
@@ -370,12 +393,12 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
         tell_strays(o, root->w->cta->cluster, root->kind == WAIT_MBARRIER ? root->g->wait.addr & 0xffffff : 0);
     for (uint32_t i = 0; list && i < o->count; i++)
         describe_group(o, i);
-    tell_lines(o, at);
+    tell_lines(o);
     if (hangs)
         tell(o, "  A GPU hangs here. The launch ends with cudaErrorLaunchTimeout, the code of a launch that a watchdog "
                 "stops.\n");
     free_lines(o);
-    xfree(list);
+    deadlock_free_groups(list, o->count);
     xfree(o);
 }
 
