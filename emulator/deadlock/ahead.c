@@ -140,7 +140,7 @@ static enum warp_status do_pass(struct warp *w, const struct insn *in, uint32_t 
     const uint32_t what = what_of(in->src);
     if (what)
         note_mbarrier(k, in, mask, what);
-    if (ptx_op_family(in->src->op) == PTX_FAMILY_tcgen05_alloc)
+    if (k->code[in - k->func.code].aligned)
         note_met(k->out, in->src);
     if (what & AHEAD_WAITS) {
         warp_set_pred(w, in->o[0].slot, mask, mask);

@@ -28,7 +28,7 @@ struct ahead_use {
 struct ahead {
     struct ahead_use *uses;
     uint32_t num, cap;
-    const struct ptx_insn **met; /* what lanes or warps execute together: .sync of a warp, tcgen05.alloc and its like */
+    const struct ptx_insn **met; /* of those that lanes execute together: .sync and .aligned */
     uint32_t num_met, cap_met;
     uint32_t bars; /* named barriers of its CTA, a bit each */
     bool cluster;  /* the cluster's barrier */

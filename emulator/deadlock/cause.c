@@ -211,15 +211,15 @@ static void lanes_cause(const struct stuck *s, struct strbuf *o) {
     const uint32_t others = all & s->w->live & ~s->g->mask;
     strbuf_put(o, "warp %u of ", s->w->index);
     say_cta(o, s->w->cta);
-    strbuf_put(o, " waits in %s for its lanes 0x%08x, which %s", ptx_op_text(deadlock_insn(s->w, s->g)->src->op),
-               others, s->first ? "do not come to it" : "wait elsewhere");
+    strbuf_put(o, " waits in %s for lanes 0x%08x, which %s", ptx_op_text(deadlock_insn(s->w, s->g)->src->op), others,
+               s->first ? "never come" : "wait elsewhere");
 }
 
 static void pair_cause(const struct stuck *s, struct strbuf *o) {
     strbuf_put(o, "warp %u of ", s->w->index);
     say_cta(o, s->w->cta);
-    strbuf_put(o, " waits in %s for its pair's other CTA, ", ptx_op_text(deadlock_insn(s->w, s->g)->src->op));
-    strbuf_put(o, s->first ? "which does not come to it" : "which waits elsewhere");
+    strbuf_put(o, " waits in %s, and its pair's other CTA %s", ptx_op_text(deadlock_insn(s->w, s->g)->src->op),
+               s->first ? "never comes" : "waits elsewhere");
 }
 
 const char *deadlock_cause(const struct stuck *s, const struct stuck *list, uint32_t count,

@@ -167,9 +167,15 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
 /* Does it only wait for other lanes of its warp, of which another line tells what they wait for? */
 static bool waits_within(const struct listing *o, uint32_t at) {
     const struct stuck *s = &o->list[at];
-    if (o->at->gpu->config.verbose || !deadlock_waits_within(s->kind))
+    if (o->at->gpu->config.verbose || s->depth == 0 || !deadlock_waits_within(s->kind))
         return false;
-    return s->waits_for && s->waits_for->w == s->w && !deadlock_waits_within(s->waits_for->kind);
+    uint32_t i = at;
+    while (i > 0 && o->list[i - 1].w == s->w)
+        i--;
+    for (; i < o->count && o->list[i].w == s->w; i++)
+        if (!deadlock_waits_within(o->list[i].kind))
+            return true;
+    return false;
 }
 
 /* A line for the group, and for the warps behind it that stand alike. */
