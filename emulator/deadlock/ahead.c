@@ -6,6 +6,7 @@
 #include "deadlock/ahead.h"
 
 #include "base/heap.h"
+#include "machine/memory.h"
 #include "warp/access.h"
 
 #define CHUNK 4096u      /* instructions, after which it is asked whether anything has come up */
@@ -19,6 +20,9 @@ struct look {
     struct warp_func func;
     const struct insn *code; /* that of the function itself */
     struct ahead *out;
+    const struct ahead_poll *poll; /* the loop that is to be left, or NULL */
+    const uint64_t *words;
+    uint32_t num_words;
     bool cut;
 };
 
@@ -50,7 +54,7 @@ static uint32_t what_of(const struct ptx_insn *in) {
     return 0;
 }
 
-static void note(struct ahead *a, const struct cta *cta, uint32_t off, uint32_t what) {
+static void note(struct ahead *a, const struct cta *cta, uint64_t off, uint32_t what) {
     for (uint32_t i = 0; i < a->num; i++)
         if (a->uses[i].cta == cta && a->uses[i].off == off) {
             a->uses[i].what |= what;
@@ -62,7 +66,7 @@ static void note(struct ahead *a, const struct cta *cta, uint32_t off, uint32_t 
     a->uses[a->num++] = (struct ahead_use){cta, off, what};
 }
 
-uint32_t ahead_what(const struct ahead *a, const struct cta *cta, uint32_t off) {
+uint32_t ahead_what(const struct ahead *a, const struct cta *cta, uint64_t off) {
     for (uint32_t i = 0; i < a->num; i++)
         if (a->uses[i].cta == cta && a->uses[i].off == off)
             return a->uses[i].what;
@@ -105,11 +109,17 @@ static uint32_t ctas_of(const struct warp *w, const struct insn *in, uint32_t la
     return ctas;
 }
 
-static void note_mbarrier(struct look *k, const struct insn *in, uint32_t mask, uint32_t what) {
-    struct warp *w = &k->w;
+/* The last address among the operands, or NULL. */
+static const struct warp_opnd *address_of(const struct insn *in) {
     const struct warp_opnd *o = NULL;
     for (unsigned i = 0; i < in->num_opnds; i++)
         o = in->o[i].kind == WARP_MEM ? &in->o[i] : o;
+    return o;
+}
+
+static void note_mbarrier(struct look *k, const struct insn *in, uint32_t mask, uint32_t what) {
+    struct warp *w = &k->w;
+    const struct warp_opnd *o = address_of(in);
     WARP_FOR_LANES(l, o ? mask : 0) {
         struct cta *cta;
         uint32_t off;
@@ -123,7 +133,26 @@ static void note_mbarrier(struct look *k, const struct insn *in, uint32_t mask, 
     }
 }
 
+static unsigned bytes_of(const struct ptx_insn *in) {
+    const unsigned count = ptx_has(in, PTX_MOD_v2) ? 2 : ptx_has(in, PTX_MOD_v4) ? 4 : ptx_has(in, PTX_MOD_v8) ? 8 : 1;
+    return count * ptx_type_bits(ptx_insn_type(in, 0)) / 8;
+}
+
+static void note_stores(struct look *k, const struct insn *in, uint32_t mask) {
+    const struct warp_opnd *o = address_of(in);
+    WARP_FOR_LANES(l, o && k->num_words ? mask : 0) {
+        const uint64_t at = warp_address(&k->w, o, l);
+        for (uint32_t i = 0; i < k->num_words; i++)
+            if (k->words[i] - at < bytes_of(in->src))
+                note(k->out, NULL, k->words[i], AHEAD_STORES);
+    }
+}
+
 /* --- how it goes on ----------------------------------------------------------------------------------------------- */
+
+static bool is_store(const struct ptx_insn *in) {
+    return in->op == PTX_OP_st || ptx_op_family(in->op) == PTX_FAMILY_atomic;
+}
 
 /* Lanes `mask` have come to the end. */
 static enum warp_status leave(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -140,6 +169,8 @@ static enum warp_status do_pass(struct warp *w, const struct insn *in, uint32_t 
     const uint32_t what = what_of(in->src);
     if (what)
         note_mbarrier(k, in, mask, what);
+    if (is_store(in->src))
+        note_stores(k, in, mask);
     if (k->code[in - k->func.code].aligned)
         note_met(k->out, in->src);
     if (what & AHEAD_WAITS) {
@@ -175,6 +206,15 @@ static enum warp_status do_pass(struct warp *w, const struct insn *in, uint32_t 
     k->cut = true;
     k->isl.fault = 1;
     return WARP_FAULT;
+}
+
+/* The branch of a loop that is to be left. */
+static enum warp_status do_leave_loop(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)mask;
+    if (((struct look *)w->island)->poll->taken)
+        return WARP_NEXT;
+    w->g->pc = in->o[0].target;
+    return WARP_JUMP;
 }
 
 /* One that the warp's lanes execute together. */
@@ -219,6 +259,11 @@ static void copy_code(struct look *k, const struct warp_func *from) {
     for (uint32_t i = 0; i < from->num_insns; i++) {
         struct insn *in = &k->func.code[i];
         *in = from->code[i];
+        if (k->poll && k->poll->branch == &from->code[i]) {
+            in->fn = do_leave_loop;
+            in->guard = WARP_SINK;
+            continue;
+        }
         if (is_own(in->src)) {
             in->fn = ptx_op_family(in->src->op) == PTX_FAMILY_warp ? do_meet : in->fn;
             continue;
@@ -279,19 +324,140 @@ static void follow(struct look *k, uint64_t *budget) {
     k->out->whole = !w->live && !k->cut;
 }
 
-void ahead_look(const struct warp *w, const struct group *g, uint64_t *budget, struct ahead *out) {
-    struct gpu *gpu = w->gpu;
+/* A copy of the warp, of which nobody hears. */
+static struct look *begin(const struct warp *w, const struct group *g, const struct ahead_poll *poll,
+                          struct ahead *out) {
     struct look *k = xcalloc(1, sizeof *k);
-    const uint32_t wanted = gpu->wanted;
-    *out = (struct ahead){0};
     k->out = out;
-    island_init(&k->isl, gpu, 0);
+    k->poll = poll && poll->branch ? poll : NULL;
+    island_init(&k->isl, w->gpu, 0);
     copy_warp(k, w, g);
-    gpu->wanted = 0;
-    follow(k, budget);
-    gpu->wanted = wanted;
+    return k;
+}
+
+static void end(struct look *k) {
     warp_destroy(&k->w);
     island_close(&k->isl);
     xfree(k->func.code);
     xfree(k);
+}
+
+void ahead_look(const struct warp *w, const struct group *g, const struct ahead_poll *poll, const uint64_t *words,
+                uint32_t num_words, uint64_t *budget, struct ahead *out) {
+    struct gpu *gpu = w->gpu;
+    const uint32_t wanted = gpu->wanted;
+    *out = (struct ahead){0};
+    gpu->wanted = 0;
+    struct look *k = begin(w, g, poll, out);
+    k->words = words;
+    k->num_words = num_words;
+    follow(k, budget);
+    end(k);
+    gpu->wanted = wanted;
+}
+
+/* --- polls -------------------------------------------------------------------------------------------------------- */
+
+#define POLL_STEPS 4096u /* instructions of a loop that is taken for a poll, twice */
+
+static uint64_t source(const struct warp *w, const struct warp_opnd *o, uint32_t l) {
+    if (o->is_imm)
+        return o->more->imm;
+    return o->bits == 64 ? warp_src64(w, o->slot)[l] : warp_src32(w, o->slot)[l];
+}
+
+/* What a comparison says when it does not hold, and with its sides exchanged. */
+static const struct {
+    enum ptx_mod op, inverse, mirror;
+} comparisons[] = {
+    {PTX_MOD_eq, PTX_MOD_ne, PTX_MOD_eq}, {PTX_MOD_ne, PTX_MOD_eq, PTX_MOD_ne}, {PTX_MOD_lt, PTX_MOD_ge, PTX_MOD_gt},
+    {PTX_MOD_le, PTX_MOD_gt, PTX_MOD_ge}, {PTX_MOD_gt, PTX_MOD_le, PTX_MOD_lt}, {PTX_MOD_ge, PTX_MOD_lt, PTX_MOD_le},
+};
+
+/* A setp that has just compared what the poll read: what has to hold for the answer to be another one. */
+static void note_comparison(const struct warp *w, const struct insn *in, uint32_t l, struct ahead_poll *p) {
+    const struct warp_opnd *word = &p->in->o[0], *a = &in->o[in->num_opnds - 2], *b = &in->o[in->num_opnds - 1];
+    const bool first = a->kind == WARP_SLOT && !a->is_imm && a->slot == word->slot,
+               second = b->kind == WARP_SLOT && !b->is_imm && b->slot == word->slot;
+    if (in->src->op != PTX_OP_setp || in->num_opnds < 3 || in->o[0].kind != WARP_SLOT || first == second)
+        return;
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+        if (!ptx_has(in->src, comparisons[i].op))
+            continue;
+        const bool holds = warp_src32(w, in->o[0].slot)[0] >> l & 1;
+        enum ptx_mod op = comparisons[i].op;
+        op = first ? op : comparisons[i].mirror;
+        for (size_t j = 0; j < sizeof comparisons / sizeof *comparisons && holds; j++)
+            if (comparisons[j].op == op) {
+                op = comparisons[j].inverse;
+                break;
+            }
+        p->until = op;
+        p->wanted = source(w, first ? b : a, l) & (word->bits == 64 ? UINT64_MAX : UINT32_MAX);
+        p->known = true;
+    }
+}
+
+static bool reads_global(const struct warp *w, const struct insn *in, uint32_t l, uint64_t *addr) {
+    const struct warp_opnd *o = address_of(in);
+    if (!o || (in->src->op != PTX_OP_ld && in->src->op != PTX_OP_atom) || in->o[0].kind != WARP_SLOT)
+        return false;
+    *addr = warp_address(w, o, l);
+    return mem_at(w->gpu->mem, *addr, bytes_of(in->src)) != NULL;
+}
+
+/* What follows the poll in its loop: the comparison, and the branch that stays or leaves. `pc`: of `in`. */
+static void note_loop(const struct look *k, const struct insn *in, uint32_t pc, uint32_t l, struct ahead_poll *p) {
+    if (!p->known)
+        note_comparison(&k->w, in, l, p);
+    if (!p->branch && in->src->op == PTX_OP_bra && in->guard != WARP_SINK) {
+        p->branch = &k->code[pc];
+        p->taken = k->w.g->pc != pc + 1;
+    }
+}
+
+/* Follows a group until it comes to its poll again with the registers that it had there before. True when it did. */
+static bool find_poll(struct look *k, struct ahead_poll *p) {
+    struct warp *w = &k->w;
+    const size_t bytes = (size_t)w->num_slots * MACH_WARP * sizeof *w->slots;
+    uint32_t *slots = xcalloc(bytes + 1, 1);
+    bool found = false;
+    for (uint32_t step = 0; step < 2 * POLL_STEPS && !found && w->live && !k->isl.fault; step++) {
+        const struct group *g = w->g;
+        const struct insn *in = g->state == GROUP_READY ? warp_next(w, g) : NULL;
+        const uint32_t l = g->mask ? warp_lowest(g->mask) : 0, pc = g->pc;
+        uint64_t addr;
+        if (!in || w->frames[g->frame].func != &k->func) {
+            if (!warp_run(w, 1) && !release(w))
+                break;
+            continue;
+        }
+        warp_load_frame(w);
+        const bool reads = reads_global(w, in, l, &addr) && (!p->known || p->in == &k->code[pc]);
+        found = reads && p->branch && p->in == &k->code[pc] && p->addr == addr && memcmp(slots, w->slots, bytes) == 0;
+        if (reads && !found)
+            memcpy(slots, w->slots, bytes);
+        if (found || (!warp_run(w, 1) && !release(w)))
+            break;
+        if (reads)
+            *p = (struct ahead_poll){.in = &k->code[pc], .addr = addr, .value = source(w, &in->o[0], l)};
+        else if (p->in)
+            note_loop(k, in, pc, l, p);
+    }
+    xfree(slots);
+    return found;
+}
+
+void ahead_find_poll(const struct warp *w, const struct group *g, struct ahead_poll *out) {
+    struct gpu *gpu = w->gpu;
+    const uint32_t wanted = gpu->wanted;
+    struct ahead none = {0};
+    *out = (struct ahead_poll){0};
+    gpu->wanted = 0;
+    struct look *k = begin(w, g, NULL, &none);
+    if (!find_poll(k, out))
+        *out = (struct ahead_poll){0};
+    end(k);
+    ahead_free(&none);
+    gpu->wanted = wanted;
 }

@@ -16,12 +16,26 @@ enum ahead_what {
     AHEAD_BYTES = 4,   /* complete-tx: data comes */
     AHEAD_EXPECTS = 8,
     AHEAD_WAITS = 16,
+    AHEAD_STORES = 32, /* to global memory */
 };
 
+/* What is done to an mbarrier or, where `cta` is NULL, to a word of global memory that is polled. */
 struct ahead_use {
     const struct cta *cta;
-    uint32_t off;
+    uint64_t off; /* or its address */
     uint32_t what;
+};
+
+/* A loop that reads a word of global memory and comes back to the same registers: the word as it is, and what would end
+ * the loop. */
+struct ahead_poll {
+    const struct insn *in; /* NULL: there is none */
+    uint64_t addr, value;
+    enum ptx_mod until; /* comparison of the word with `wanted` */
+    uint64_t wanted;
+    bool known;                /* is that so? */
+    const struct insn *branch; /* what closes or leaves the loop */
+    bool taken;                /* by those who stay in it */
 };
 
 /* Of one group. */
@@ -35,13 +49,16 @@ struct ahead {
     bool whole;    /* it was followed to its end, so that there is nothing else */
 };
 
-/* Follows group `g` of `w` for at most *budget instructions, and takes those that it took off that. No island runs
- * meanwhile. */
-void ahead_look(const struct warp *w, const struct group *g, uint64_t *budget, struct ahead *out);
+/* What the lanes that run poll. No island runs meanwhile, here and below. */
+void ahead_find_poll(const struct warp *w, const struct group *g, struct ahead_poll *out);
+/* Follows group `g` of `w`, out of the loop `poll` if it is in one, for at most *budget instructions, and takes those
+ * that it took off that. Of stores those to one of the `words` are told. */
+void ahead_look(const struct warp *w, const struct group *g, const struct ahead_poll *poll, const uint64_t *words,
+                uint32_t num_words, uint64_t *budget, struct ahead *out);
 void ahead_free(struct ahead *a);
 
-/* What it would do to that mbarrier; 0: nothing. */
-uint32_t ahead_what(const struct ahead *a, const struct cta *cta, uint32_t off);
+/* What it would do to that mbarrier or word; 0: nothing. */
+uint32_t ahead_what(const struct ahead *a, const struct cta *cta, uint64_t off);
 /* Would it come to that instruction, one of those in `met`? */
 bool ahead_meets(const struct ahead *a, const struct ptx_insn *in);
 

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#define MAX_POLLS 64u                  /* words */
 #define LOOK_AHEAD (UINT64_C(1) << 24) /* instructions, of all groups together */
 
 const struct insn *deadlock_insn(const struct warp *w, const struct group *g) {
@@ -94,6 +95,8 @@ static bool needs(const struct stuck *s, const struct stuck *o, const struct lac
     const struct cta *own = s->w->cta, *other = o->w->cta;
     const struct ptx_insn *in = deadlock_insn(s->w, s->g)->src;
     switch (s->kind) {
+    case WAIT_NONE:
+        return s->poll.in && ahead_what(&o->ahead, NULL, s->poll.addr);
     case WAIT_MBARRIER:
         return k->object && comes_to(o, k);
     case WAIT_BARRIER:
@@ -202,7 +205,7 @@ static uint32_t weigh_mbarrier(const struct graph *g, struct stuck *s) {
 static uint32_t weigh(const struct graph *g, struct stuck *s) {
     switch (s->kind) {
     case WAIT_NONE:
-        return 100;
+        return !s->poll.in ? 100 : s->first ? 70 : 0;
     case WAIT_MBARRIER:
         return weigh_mbarrier(g, s);
     case WAIT_WARP_SYNC:
@@ -237,6 +240,8 @@ static uint32_t weigh_in_ring(const struct graph *g, const struct stuck *s) {
         const uint32_t data = what & (AHEAD_BYTES | AHEAD_EXPECTS) ? 2 : what & AHEAD_COMMITS ? 1 : 0;
         return (deadlock_is_fresh(&k) ? 20 : 10) - data;
     }
+    case WAIT_NONE:
+        return 7;
     case WAIT_BARRIER:
         return 5;
     default:
@@ -289,15 +294,37 @@ static struct stuck *list_groups(const struct deadlock_scene *at, uint32_t *coun
     return list;
 }
 
+/* The words that are polled, in a list that the caller frees. */
+static uint64_t *find_polls(struct stuck *list, uint32_t count, uint32_t *num) {
+    uint64_t *words = NULL;
+    uint32_t cap = 0;
+    *num = 0;
+    for (uint32_t i = 0; i < count && *num < MAX_POLLS; i++) {
+        uint32_t k = 0;
+        if (list[i].kind != WAIT_NONE)
+            continue;
+        ahead_find_poll(list[i].w, list[i].g, &list[i].poll);
+        while (k < *num && words[k] != list[i].poll.addr)
+            k++;
+        if (!list[i].poll.in || k < *num)
+            continue;
+        words = xgrow(words, *num, &cap, sizeof *words);
+        words[(*num)++] = list[i].poll.addr;
+    }
+    return words;
+}
+
 /* Clusters that there are no instructions left for are taken to be as those before. */
 struct stuck *deadlock_groups(const struct deadlock_scene *at, uint32_t *count, struct stuck **root) {
     struct stuck *list = list_groups(at, count);
     uint64_t budget = LOOK_AHEAD;
+    uint32_t num_words;
+    uint64_t *words = find_polls(list, *count, &num_words);
     *root = NULL;
     for (uint32_t first = 0, end; first < *count && budget; first = end) {
         const struct cluster *cl = list[first].w->cta->cluster;
         for (end = first; end < *count && list[end].w->cta->cluster == cl; end++)
-            ahead_look(list[end].w, list[end].g, &budget, &list[end].ahead);
+            ahead_look(list[end].w, list[end].g, &list[end].poll, words, num_words, &budget, &list[end].ahead);
         if (!budget && *root) /* not all of them were followed */
             break;
         struct graph g = {.list = list + first, .count = end - first};
@@ -311,6 +338,7 @@ struct stuck *deadlock_groups(const struct deadlock_scene *at, uint32_t *count, 
         }
         xfree(g.needs);
     }
+    xfree(words);
     return list;
 }
 

@@ -3,6 +3,7 @@
 #define DEADLOCK_BLAME_H
 
 #include "base/source.h"
+#include "base/strbuf.h"
 #include "deadlock/ahead.h"
 #include "deadlock/deadlock.h"
 #include "machine/mbarrier.h"
@@ -14,6 +15,7 @@ struct stuck {
     struct warp *w;
     const struct group *g;
     enum event_wait_kind kind;     /* WAIT_NONE: it runs */
+    struct ahead_poll poll;        /* if it runs: what it polls; .in NULL: nothing */
     struct ahead ahead;            /* what it would do next */
     bool first;                    /* it needs nobody who is held up, too */
     const struct stuck *waits_for; /* the next on the way to the root; NULL: it is the root, or does not lead to it */
@@ -67,8 +69,10 @@ bool deadlock_is_fresh(const struct lack *k);
 uint32_t deadlock_exited(const struct lack *k);
 
 /* What the root lacks, in a sentence, and what usually causes that, or NULL: deadlock/cause.c. list: all groups. */
-const char *deadlock_cause(const struct stuck *s, const struct stuck *list, uint32_t count,
-                           struct deadlock_names *names, char *text, size_t size);
+const char *deadlock_cause(const struct deadlock_scene *at, const struct stuck *s, const struct stuck *list,
+                           uint32_t count, struct deadlock_names *names, char *text, size_t size);
+/* "polls 0x7f0000000000 until it is 2; it is 1" */
+void deadlock_describe_poll(const struct ahead_poll *p, struct strbuf *o);
 
 /* Where a group stands: the instruction that it waits in, or its next one. */
 const struct insn *deadlock_insn(const struct warp *w, const struct group *g);

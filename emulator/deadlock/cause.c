@@ -40,6 +40,7 @@ static void say_missed(struct strbuf *o, const struct stuck *s, const struct lac
 
 /* All groups, and the names of their barriers. */
 struct scene {
+    const struct deadlock_scene *launch;
     const struct stuck *list;
     uint32_t count;
     struct deadlock_names *names;
@@ -222,11 +223,49 @@ static void pair_cause(const struct stuck *s, struct strbuf *o) {
                s->first ? "never comes" : "waits elsewhere");
 }
 
-const char *deadlock_cause(const struct stuck *s, const struct stuck *list, uint32_t count,
-                           struct deadlock_names *names, char *text, size_t size) {
-    const struct scene at = {list, count, names};
+void deadlock_describe_poll(const struct ahead_poll *p, struct strbuf *o) {
+    static const struct {
+        enum ptx_mod until;
+        const char *text;
+    } said[] = {{PTX_MOD_eq, "is %llu"},         {PTX_MOD_ne, "is not %llu"},       {PTX_MOD_lt, "is less than %llu"},
+                {PTX_MOD_le, "is %llu or less"}, {PTX_MOD_gt, "is more than %llu"}, {PTX_MOD_ge, "is %llu or more"}};
+    strbuf_put(o, "polls 0x%llx", (unsigned long long)p->addr);
+    for (size_t i = 0; i < sizeof said / sizeof *said && p->known; i++)
+        if (said[i].until == p->until) {
+            char text[64];
+            snprintf(text, sizeof text, said[i].text, (unsigned long long)p->wanted);
+            strbuf_put(o, " until it %s", text);
+        }
+    strbuf_put(o, ", and it stays %llu", (unsigned long long)p->value);
+}
+
+/* A word of global memory that nobody who is resident is going to write. */
+static const char *poll_cause(const struct scene *at, struct strbuf *o, const struct stuck *s) {
+    strbuf_put(o, "warp %u of ", s->w->index);
+    say_cta(o, s->w->cta);
+    strbuf_put(o, " ");
+    deadlock_describe_poll(&s->poll, o);
+    if (at->launch->unstarted) {
+        strbuf_put(o, ": %llu CTAs of the grid cannot start", (unsigned long long)at->launch->unstarted);
+        return "CTAs that wait for one another must all be resident at once: launch no more of them than fit, or by "
+               "cudaLaunchCooperativeKernel, which refuses more";
+    }
+    return "the store that it waits for is missing, stores another value, or goes to another word. What the host or "
+           "another stream writes meanwhile does not come: here a launch ends before the next begins";
+}
+
+const char *deadlock_cause(const struct deadlock_scene *launch, const struct stuck *s, const struct stuck *list,
+                           uint32_t count, struct deadlock_names *names, char *text, size_t size) {
+    const struct scene at = {launch, list, count, names};
     struct strbuf o = strbuf_in(text, size);
     switch (s->kind) {
+    case WAIT_NONE:
+        if (s->poll.in)
+            return poll_cause(&at, &o, s);
+        strbuf_put(&o, "warp %u of ", s->w->index);
+        say_cta(&o, s->w->cta);
+        strbuf_put(&o, " runs in a loop in which nothing changes");
+        return "a loop without an end, or whose end waits for something that it does not read again";
     case WAIT_MBARRIER:
         return mbarrier_cause(&at, &o, s);
     case WAIT_BARRIER:

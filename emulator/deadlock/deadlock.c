@@ -195,7 +195,7 @@ static void describe_group(struct listing *o, uint32_t at) {
     while (last + 1 < end && stands_alike(w, g, last + 1))
         last++;
     for (uint32_t i = at + 1; i < o->count && o->list[i].w <= last && o->list[i].w->cta == w->cta; i++)
-        if (stands_alike(w, g, o->list[i].w) && o->list[i].depth < depth)
+        if (o->list[i].g->mask == g->mask && stands_alike(w, g, o->list[i].w) && o->list[i].depth < depth)
             depth = o->list[i].depth;
     if (last == w)
         snprintf(names, sizeof names, "warp %u lanes 0x%08x", w->index, g->mask);
@@ -203,9 +203,11 @@ static void describe_group(struct listing *o, uint32_t at) {
         snprintf(names, sizeof names, "warps %u-%u lanes 0x%08x each", w->index, last->index, g->mask);
     if (g->state == GROUP_WAITING)
         describe_wait(o, w, g, &b);
+    else if (o->list[at].poll.in)
+        deadlock_describe_poll(&o->list[at].poll, &b);
     else
         strbuf_put(&b, "runs");
-    const struct insn *in = deadlock_insn(w, g);
+    const struct insn *in = o->list[at].poll.in ? o->list[at].poll.in : deadlock_insn(w, g);
     if (join_line(o, in, w->cta, names, what, depth))
         return;
     if (o->num_lines == LINES_KEPT && !o->at->gpu->config.verbose) {
@@ -313,6 +315,18 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
         }
 }
 
+/* Who last wrote the word that the root polls, if that is known. */
+static void tell_writer(struct listing *o, const struct stuck *root) {
+    const struct mach_writer *by = island_writer(root->w->island, root->poll.addr);
+    char where[600], text[800];
+    if (!root->poll.in || !by->site || by->addr != root->poll.addr)
+        return;
+    snprintf(text, sizeof text, "  0x%llx: CTA (%u,%u,%u) warp %u wrote it last\n         at %s\n",
+             (unsigned long long)by->addr, by->cta.x, by->cta.y, by->cta.z, by->warp,
+             diag_own(by->site, where, sizeof where));
+    tell(o, text);
+}
+
 /* --- why ---------------------------------------------------------------------------------------------------------- */
 
 #define DEADLOCK(section_, rule_, hint_)                                                                               \
@@ -382,21 +396,27 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
     o->list = list;
     struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
     if (root)
-        origin = warp_origin(root->w, deadlock_insn(root->w, root->g), root->g->mask);
+        origin = warp_origin(root->w, root->poll.in ? root->poll.in : deadlock_insn(root->w, root->g), root->g->mask);
     if (!proto) {
         const int n = snprintf(text, sizeof text, "%s", what);
         if (root)
-            hint = deadlock_cause(root, list, o->count, &o->names, text + n, sizeof text - (size_t)n);
+            hint = deadlock_cause(scene, root, list, o->count, &o->names, text + n, sizeof text - (size_t)n);
         what = text;
         proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
     }
     struct island *isl = root ? root->w->island : scene->island;
+    if (!hangs && root && root->poll.in) {
+        deadlock_cause(scene, root, list, o->count, &o->names, text, sizeof text);
+        hint = text;
+    }
     struct diag d = *proto;
     d.hint = hint ? hint : d.hint;
     mach_fault(isl, root ? &origin : NULL, &d, "%s", what);
     island_tell(isl);
     if (root)
         tell_strays(o, root->w->cta->cluster, root->kind == WAIT_MBARRIER ? root->g->wait.addr & 0xffffff : 0);
+    if (root)
+        tell_writer(o, root);
     for (uint32_t i = 0; list && i < o->count; i++)
         describe_group(o, i);
     tell_lines(o);
