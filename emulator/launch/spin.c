@@ -1,6 +1,6 @@
 /* launch/spin.c - does an island run in circles?
  *
- * A kernel that polls memory which nobody writes runs for ever. It is told from one that computes for long by the state
+ * A kernel that polls global memory which nobody writes runs for ever. It is told from one that computes for long by the state
  * of its warps: where none of them has changed anything that others can see, and each one comes back to the very
  * registers and local memory that it had before, they will do so for ever. What may come from elsewhere ends that: the
  * clock is in a register, and memory that the host writes, too, is not waited for in vain.
@@ -68,48 +68,62 @@ static bool same(const struct before *b, const struct warp *w) {
            (!b->local_bytes || memcmp(b->local, w->local, b->local_bytes) == 0);
 }
 
-/* Is the next instruction of a group one that reads memory which the host may write? */
-static bool reads_host(const struct warp *w) {
-    for (uint32_t i = 0; i < w->num_groups; i++) {
-        const struct group *g = &w->groups[i];
-        const struct insn *in = g->state == GROUP_READY ? warp_next(w, g) : NULL;
-        const enum ptx_family f = in ? ptx_op_family(in->src->op) : PTX_FAMILY_control;
-        struct mem_block block;
-        for (unsigned k = 0; k < (f == PTX_FAMILY_memory || f == PTX_FAMILY_atomic ? in->num_opnds : 0u); k++)
-            if (in->o[k].kind == WARP_MEM && in->o[k].bits == 64) {
-                struct warp at = {.func = w->frames[g->frame].func};
-                at.base = w->slots + (size_t)w->frames[g->frame].base * MACH_WARP;
-                at.consts = at.func->consts;
-                const uint64_t addr = warp_address(&at, &in->o[k], warp_lowest(g->mask));
-                if (mem_nearest(w->gpu->mem, addr, &block) && addr - block.addr < block.size &&
-                    (block.kind == MEM_HOST || block.kind == MEM_MANAGED || block.kind == MEM_MODULE_MANAGED))
-                    return true;
-            }
+/* What the next instruction of a warp's groups reads. */
+enum next {
+    NEXT_OTHER,
+    NEXT_POLL, /* global memory of the device */
+    NEXT_OPEN, /* memory that the host may write, or an mbarrier, whose polls become waits (isa/mbarrier.c) */
+};
+
+static enum next next_of(const struct warp *w, const struct group *g) {
+    const struct insn *in = warp_next(w, g);
+    const enum ptx_family f = in ? ptx_op_family(in->src->op) : PTX_FAMILY_control;
+    struct mem_block block;
+    if (f == PTX_FAMILY_mbarrier)
+        return NEXT_OPEN;
+    if (in == NULL || (in->src->op != PTX_OP_ld && f != PTX_FAMILY_atomic))
+        return NEXT_OTHER;
+    const struct warp_frame *frame = &w->frames[g->frame];
+    const struct warp at = {
+        .base = w->slots + (size_t)frame->base * MACH_WARP, .func = frame->func, .consts = frame->func->consts};
+    for (unsigned k = 0; k < in->num_opnds; k++) {
+        if (in->o[k].kind != WARP_MEM)
+            continue;
+        const uint64_t addr = warp_address(&at, &in->o[k], warp_lowest(g->mask));
+        if (!mem_nearest(w->gpu->mem, addr, &block) || addr - block.addr >= block.size)
+            return NEXT_OTHER;
+        return block.kind == MEM_DEVICE || block.kind == MEM_MODULE || block.kind == MEM_HEAP ? NEXT_POLL : NEXT_OPEN;
     }
-    return false;
+    return NEXT_OTHER;
 }
 
-/* Does the warp wait, or come back to where it was, with nothing changed? Each place where it looks for that is twice as
- * far as the one before. */
+/* Does the warp wait, or poll and come back to where it was, with nothing changed? Each place where it looks for that is
+ * twice as far as the one before. A loop that reads nothing is for --watchdog and --timeout. */
 static bool circles(struct launch_island *isl, struct warp *w, struct before *b) {
     const uint64_t progress = isl->m.progress;
     uint32_t since = 0, look = 1;
+    bool polls = false;
     remember(b, w);
     for (uint32_t step = 0; step < MAX_STEPS; step++) {
         if (!warp_runnable(w))
             return true;
-        if (reads_host(w))
-            return false;
+        for (uint32_t i = 0; i < w->num_groups; i++) {
+            const enum next next = w->groups[i].state == GROUP_READY ? next_of(w, &w->groups[i]) : NEXT_OTHER;
+            if (next == NEXT_OPEN)
+                return false;
+            polls |= next == NEXT_POLL;
+        }
         warp_run(w, 1);
         launch_note_exit(w);
         if (isl->m.fault || isl->m.progress != progress)
             return false;
         if (same(b, w))
-            return true;
+            return polls;
         if (++since == look) {
             remember(b, w);
             look *= 2;
             since = 0;
+            polls = false;
         }
     }
     return false;
