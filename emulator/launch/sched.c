@@ -260,7 +260,7 @@ static void stop_later(struct launch_island *isl) {
 /* All clusters had their rounds, and nothing happened. Will nothing ever? To ask takes its time, so it is asked more and
  * more seldom. */
 static bool runs_in_vain(struct launch_island *isl) {
-    if (isl->m.fault || island_late(&isl->m) || ++isl->vain < isl->look)
+    if (launch_turn_over(isl) || ++isl->vain < isl->look)
         return false;
     isl->look = 2 * isl->vain;
     if (!launch_circles(isl))
@@ -276,7 +276,10 @@ void launch_take_turn(struct launch_island *isl) {
         launch_take_timed_turn(isl);
     const bool draws = schedule == MACH_SCHED_RANDOM || schedule == MACH_SCHED_PCT;
     const uint64_t before = isl->m.progress;
-    while (schedule != MACH_SCHED_MODEL && isl->resident && !launch_turn_over(isl)) {
+    if (schedule != MACH_SCHED_MODEL && isl->quiet && isl->resident && runs_in_vain(isl))
+        isl->idle = true;
+    isl->quiet = false;
+    while (schedule != MACH_SCHED_MODEL && !isl->idle && isl->resident && !launch_turn_over(isl)) {
         const uint64_t progress = isl->m.progress;
         bool any = draws ? choose(isl) : run_all(isl);
         /* where clusters may wait for later ones, these come in as soon as there is room */
@@ -299,8 +302,7 @@ void launch_take_turn(struct launch_island *isl) {
             return;
         }
     }
-    if (draws && isl->m.progress == before && isl->resident && runs_in_vain(isl))
-        isl->idle = true;
+    isl->quiet = isl->m.progress == before;
     if (isl->m.fault)
         stop_later(isl);
 }

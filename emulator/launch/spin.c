@@ -115,7 +115,7 @@ static bool circles(struct launch_island *isl, struct warp *w, struct before *b)
         }
         warp_run(w, 1);
         launch_note_exit(w);
-        if (isl->m.fault || isl->m.progress != progress)
+        if (launch_turn_over(isl) || isl->m.progress != progress)
             return false;
         if (same(b, w))
             return polls;

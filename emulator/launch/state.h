@@ -34,6 +34,7 @@ struct launch_island {
     bool idle;       /* nothing in it can go on */
     bool wants_grid; /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
+    bool quiet;          /* nothing happened in its last turn */
     uint32_t vain, look; /* rounds in which nothing happened, in a row; after how many launch_circles is asked next */
     uint32_t put_off;    /* lazy: rounds since an operation last completed */
     uint32_t stuck_rounds;
