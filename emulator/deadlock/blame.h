@@ -68,7 +68,8 @@ bool deadlock_is_fresh(const struct lack *k);
 /* A warp of its own CTA that came before and has exited, or DEADLOCK_NONE. */
 uint32_t deadlock_exited(const struct lack *k);
 
-/* What the root lacks, in a sentence, and what usually causes that, or NULL: deadlock/cause.c. list: all groups. */
+/* What the root lacks, in a sentence, or an empty text; and what usually causes that, or NULL: deadlock/cause.c.
+ * list: all groups. */
 const char *deadlock_cause(const struct deadlock_scene *at, const struct stuck *s, const struct stuck *list,
                            uint32_t count, struct deadlock_names *names, char *text, size_t size);
 /* "polls 0x7f0000000000 until it is 2; it is 1" */

@@ -385,10 +385,25 @@ DIAG(host_memory) = {
     .reason = "a limit of the host, not of the kernel.",
 };
 
+/* "deadlock: " and the cause; the hint, or NULL. */
+static const char *say_cause(struct listing *o, const struct stuck *root, const char *what, char *text, size_t size) {
+    const int n = snprintf(text, size, "%s", what);
+    if (!root)
+        return NULL;
+    const char *hint = deadlock_cause(o->at, root, o->list, o->count, &o->names, text + n, size - (size_t)n);
+    if (text[n])
+        return hint;
+    const struct diag_dim3 id = root->w->cta->id;
+    struct strbuf b = strbuf_in(text + n, size - (size_t)n);
+    strbuf_put(&b, "warp %u of CTA (%u,%u,%u) ", root->w->index, id.x, id.y, id.z);
+    describe_wait(o, root->w, root->g, &b);
+    return NULL;
+}
+
 /* `proto` NULL: a deadlock. */
 static void report_stop(const struct deadlock_scene *scene, const struct diag *proto, const char *what) {
     struct listing *o = xcalloc(1, sizeof *o);
-    char text[700];
+    char text[700] = "";
     const char *hint = NULL;
     const bool hangs = !proto;
     o->at = scene;
@@ -398,9 +413,7 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
     if (root)
         origin = warp_origin(root->w, root->poll.in ? root->poll.in : deadlock_insn(root->w, root->g), root->g->mask);
     if (!proto) {
-        const int n = snprintf(text, sizeof text, "%s", what);
-        if (root)
-            hint = deadlock_cause(scene, root, list, o->count, &o->names, text + n, sizeof text - (size_t)n);
+        hint = say_cause(o, root, what, text, sizeof text);
         what = text;
         proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
     }
