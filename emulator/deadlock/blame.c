@@ -169,10 +169,11 @@ static uint32_t what_of_all(const struct graph *g, const struct cta *cta, uint32
     return what;
 }
 
-/* Bytes that came and that nobody is going to announce. */
+/* Bytes that came and that nobody is going to announce: who has arrived announces no more in this phase. */
 static bool unannounced(const struct graph *g, const struct cta *cta, uint32_t off) {
     struct mbar_view v;
-    return mbar_peek(cta, off, &v) == MBAR_OK && v.tx < 0 && !(what_of_all(g, cta, off) & AHEAD_EXPECTS);
+    return mbar_peek(cta, off, &v) == MBAR_OK && v.tx < 0 &&
+           (!v.pending || !(what_of_all(g, cta, off) & AHEAD_EXPECTS));
 }
 
 static const struct cta *stray_of(const struct graph *g, const struct lack *k) {

@@ -305,7 +305,8 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
             const uint32_t off = cta->mbars[i].off;
             struct mbar_view v;
             char text[400];
-            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0 || is_announced(o, cta, off))
+            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0 ||
+                (v.pending && is_announced(o, cta, off)))
                 continue;
             const char *name = cta->warps ? deadlock_barrier_name(&o->names, cta, off, cta->warps) : "";
             snprintf(text, sizeof text, "  CTA (%u,%u,%u): %s (0x%x) got %d bytes that no expect_tx announced\n",
