@@ -187,16 +187,15 @@ static enum warp_status do_pass(struct warp *w, const struct insn *in, uint32_t 
         break;
     case PTX_OP_bar:
     case PTX_OP_barrier:
-        for (unsigned i = 0; i < in->num_opnds; i++)
-            if (in->o[i].kind == WARP_SLOT && in->o[i].bits == 32) {
-                k->out->bars |= 1u << warp_u32(w, &in->o[i], warp_lowest(mask)) % MACH_BARRIERS;
-                break;
-            }
+        k->out->bars |= 1u << warp_u32(w, &in->o[ptx_has_destination(in->src)], warp_lowest(mask)) % MACH_BARRIERS;
         return WARP_NEXT;
     case PTX_OP_barrier_cluster_arrive:
         k->out->cluster = true;
         return WARP_NEXT;
     case PTX_OP_call:
+        if (in->o[1].kind == WARP_FUNC && in->o[1].func->src->is_extern) /* printf and its like */
+            return WARP_NEXT;
+        break;
     case PTX_OP_trap:
     case PTX_OP_brkpt:
         break;

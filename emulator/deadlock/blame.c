@@ -100,7 +100,8 @@ static bool needs(const struct stuck *s, const struct stuck *o, const struct lac
     case WAIT_MBARRIER:
         return k->object && comes_to(o, k);
     case WAIT_BARRIER:
-        return other == own && !at_barrier(s, o) && (o->ahead.bars >> s->g->wait.addr % 32 & 1 || !o->ahead.whole);
+        return other == own && !at_barrier(s, o) &&
+               (o->ahead.bars >> s->g->wait.addr % MACH_BARRIERS & 1 || !o->ahead.whole);
     case WAIT_CLUSTER:
         return o->kind != WAIT_CLUSTER;
     case WAIT_WARP_SYNC:
@@ -287,7 +288,7 @@ static struct stuck *list_groups(const struct deadlock_scene *at, uint32_t *coun
                         continue;
                     const enum event_wait_kind kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE;
                     list = xgrow(list, n, &cap, sizeof *list);
-                    list[n++] = (struct stuck){.w = w, .g = g, .kind = kind, .first = true, .depth = UINT32_MAX};
+                    list[n++] = (struct stuck){.w = w, .g = g, .kind = kind, .depth = UINT32_MAX};
                 }
             }
     }
@@ -315,19 +316,41 @@ static uint64_t *find_polls(struct stuck *list, uint32_t count, uint32_t *num) {
     return words;
 }
 
-/* Clusters that there are no instructions left for are taken to be as those before. */
+/* Follows all groups of whole clusters, as far as the instructions suffice; returns how many groups. Clusters that there
+ * are none left for are taken to be as those before. */
+static uint32_t look_ahead(struct stuck *list, uint32_t count) {
+    uint64_t budget = LOOK_AHEAD;
+    uint32_t num_words, first = 0;
+    uint64_t *words = find_polls(list, count, &num_words);
+    for (uint32_t i = 0; i < count; i++) {
+        struct stuck *s = &list[i];
+        if (s->w->cta->cluster != list[first].w->cta->cluster)
+            first = i;
+        ahead_look(s->w, s->g, &s->poll, words, num_words, &budget, &s->ahead);
+        if (!budget && first) {
+            count = first;
+            break;
+        }
+    }
+    xfree(words);
+    return count;
+}
+
+/* Would another one, of whichever cluster, store to the word that `s` polls? */
+static bool is_stored(const struct stuck *list, uint32_t count, const struct stuck *s) {
+    for (uint32_t i = 0; i < count; i++)
+        if (&list[i] != s && ahead_what(&list[i].ahead, NULL, s->poll.addr))
+            return true;
+    return false;
+}
+
 struct stuck *deadlock_groups(const struct deadlock_scene *at, uint32_t *count, struct stuck **root) {
     struct stuck *list = list_groups(at, count);
-    uint64_t budget = LOOK_AHEAD;
-    uint32_t num_words;
-    uint64_t *words = find_polls(list, *count, &num_words);
+    const uint32_t looked = look_ahead(list, *count);
     *root = NULL;
-    for (uint32_t first = 0, end; first < *count && budget; first = end) {
-        const struct cluster *cl = list[first].w->cta->cluster;
-        for (end = first; end < *count && list[end].w->cta->cluster == cl; end++)
-            ahead_look(list[end].w, list[end].g, &list[end].poll, words, num_words, &budget, &list[end].ahead);
-        if (!budget && *root) /* not all of them were followed */
-            break;
+    for (uint32_t first = 0, end; first < looked; first = end) {
+        for (end = first; end < looked && list[end].w->cta->cluster == list[first].w->cta->cluster; end++)
+            list[end].first = !list[end].poll.in || !is_stored(list, looked, &list[end]);
         struct graph g = {.list = list + first, .count = end - first};
         g.needs = xcalloc((size_t)g.count * g.count, 1);
         find_edges(&g);
@@ -339,7 +362,6 @@ struct stuck *deadlock_groups(const struct deadlock_scene *at, uint32_t *count, 
         }
         xfree(g.needs);
     }
-    xfree(words);
     return list;
 }
 

@@ -12,7 +12,7 @@
 #include "../../common/fence.cuh"
 #include "../../common/mbarrier.cuh"
 
-__global__ void __cluster_dims__(2, 1, 1) poll_behind_wait(unsigned *flag) {
+__global__ void poll_behind_wait(unsigned *flag) {
     __shared__ uint64_t ready;
     volatile unsigned *f = flag;
     if (threadIdx.x != 0)
