@@ -280,6 +280,8 @@ static void copy_warp(struct look *k, const struct warp *from, const struct grou
     w->lanes = w->live = g->mask;
     w->riding = 0;
     w->before = NULL;
+    w->tmem_pending = NULL;
+    w->cp_async = NULL;
     w->notes = NULL;
     w->parts = NULL;
     w->slots = copy_of(worker, from->slots, (size_t)from->num_slots * MACH_WARP * sizeof *w->slots);

@@ -1,10 +1,10 @@
-/* deadlock/blame.c - who waits for whom in a launch that cannot go on, and where that chain begins; contract in blame.h.
+/* deadlock/blame.c - who waits for whom in a launch that cannot go on, and where that chain begins; contract: blame.h.
  *
- * Nothing in a program says who arrives at an mbarrier. So each group is followed to what it would do next (ahead.h), and
- * a wait needs those who would then arrive there, or bring its bytes, and have not in this phase. Who has come already
- * comes no more before the phase is over: where all have and the count is not met, the barrier itself is to blame, and
- * so it is where nobody would ever come. Where each waits for another, the first waits of a ring tell: data can be
- * waited for before it is there, and room for it cannot.
+ * Nothing in a program says who arrives at an mbarrier. So each group is followed to what it would do next (ahead.h). A
+ * wait needs those that would then arrive there, or bring its bytes, and have not in this phase: a warp that has come
+ * comes no more before the phase is over. If all have come and the count is not met, the barrier itself is to blame,
+ * and so it is if nobody would ever come. If each waits for another, the first waits of a ring tell: data can be waited for
+ * before it is there, and room for it cannot.
  */
 #include "deadlock/blame.h"
 
@@ -316,8 +316,8 @@ static uint64_t *find_polls(struct stuck *list, uint32_t count, uint32_t *num) {
     return words;
 }
 
-/* Follows all groups of whole clusters, as far as the instructions suffice; returns how many groups. Clusters that there
- * are none left for are taken to be as those before. */
+/* Follows all groups of whole clusters, as far as the instructions suffice; returns how many groups. Clusters that
+ * there are none left for are taken to be as those before. */
 static uint32_t look_ahead(struct stuck *list, uint32_t count) {
     uint64_t budget = LOOK_AHEAD;
     uint32_t num_words, first = 0;

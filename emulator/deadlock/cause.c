@@ -1,4 +1,4 @@
-/* deadlock/cause.c - what the root of a deadlock lacks, in a sentence, and what usually causes that; contract in blame.h.
+/* deadlock/cause.c - what the root of a deadlock lacks, in a sentence, and what usually causes that; contract: blame.h.
  */
 #include "base/strbuf.h"
 #include "deadlock/blame.h"

@@ -257,8 +257,8 @@ static void stop_later(struct launch_island *isl) {
         ;
 }
 
-/* All clusters had their rounds, and nothing happened. Will nothing ever? To ask takes its time, so it is asked more and
- * more seldom. */
+/* All clusters had their rounds, and nothing happened. Will nothing ever? To ask takes its time, so it is asked more
+ * and more seldom. */
 static bool runs_in_vain(struct launch_island *isl) {
     if (launch_turn_over(isl) || ++isl->vain < isl->look)
         return false;

@@ -1,7 +1,7 @@
 /* launch/spin.c - does an island run in circles?
  *
- * A kernel that polls global memory which nobody writes runs for ever. It is told from one that computes for long by the state
- * of its warps: where none of them has changed anything that others can see, and each one comes back to the very
+ * A kernel that polls global memory which nobody writes runs for ever. It is told from one that computes for long by
+ * the state of its warps: if none of them has changed anything that others can see, and each one comes back to the very
  * registers and local memory that it had before, they will do so for ever. What may come from elsewhere ends that: the
  * clock is in a register, and memory that the host writes, too, is not waited for in vain.
  */
@@ -97,8 +97,8 @@ static enum next next_of(const struct warp *w, const struct group *g) {
     return NEXT_OTHER;
 }
 
-/* Does the warp wait, or poll and come back to where it was, with nothing changed? Each place where it looks for that is
- * twice as far as the one before. A loop that reads nothing is for --watchdog and --timeout. */
+/* Does the warp wait, or poll and come back to where it was, with nothing changed? Each place where it looks for that
+ * is twice as far as the one before. A loop that reads nothing is for --watchdog and --timeout. */
 static bool circles(struct launch_island *isl, struct warp *w, struct before *b) {
     const uint64_t progress = isl->m.progress;
     uint32_t since = 0, look = 1;

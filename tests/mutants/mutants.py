@@ -59,7 +59,8 @@ def names_root(case, lines, made):
     the headline with its source lines, and the first line of the chain under it; made: the places that the case made."""
     if not lines or not case.root:
         return None
-    places = [(m[1], int(m[2])) for line in lines[1:] if re.match(r"\s+(-->|from:)", line) for m in PLACE.finditer(line)]
+    shown = [line for line in lines[1:] if re.match(r"\s+(-->|from:)", line)]
+    places = [(m[1], int(m[2])) for line in shown for m in PLACE.finditer(line)]
     chain = next((line for line in lines if re.match(r"  (CTA|\d+ (of the )?CTAs) .*\) warps? ", line)), "")
     said = lines[0] + " " + chain
     return near(places, made) or any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) for word in case.root)
@@ -123,7 +124,7 @@ class Runner:
 
     def one(self, case, key, path, schedule):
         """The raw record of a run: exit code, reports, the verdict's line."""
-        identity = [key, case.run[1:], schedule, self.options.level, self.version, self.options.timeout]
+        identity = [key, case.run[1:], schedule, self.options.level, self.version, self.options.timeout, "hang"]
         name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:24]
         with self.lock:
             if name in self.known:
@@ -131,8 +132,8 @@ class Runner:
         begun = time.monotonic()
         code, output = self.execute(path, case.run[1:], schedule)
         last = re.findall(r"^(?:PASS|FAIL).*$", output, re.M)
-        record = {"key": name, "code": code, "reports": reports(output), "hang": hang(output), "last": last[-1] if last else "",
-                  "seconds": round(time.monotonic() - begun, 3)}
+        record = {"key": name, "code": code, "reports": reports(output), "hang": hang(output),
+                  "last": last[-1] if last else "", "seconds": round(time.monotonic() - begun, 3)}
         if code is not None and not record["reports"] and not record["last"]:
             return record  # neither report nor verdict: perhaps the program was not all there, so it is not kept
         with self.lock:
@@ -247,10 +248,12 @@ def roots(results):
     asked = [hang for hang in runs if hang[2]["root"] is not None]
     if not runs:
         return
-    print(f"\ndeadlocks: {len(runs)}, of which {sum(run['root'] for _, _, run in asked)} of {len(asked)} name the root")
+    right = sum(run["root"] for _, _, run in asked)
+    print(f"\ndeadlocks: {len(runs)}, of which {right} of {len(asked)} name the root")
     for r, schedule, run in runs:
         if not run["root"]:
-            said = "has no `root`" if run["root"] is None else run["hang"][0].removeprefix("error: deadlock: ").split("  ")[0]
+            said = run["hang"][0].removeprefix("error: deadlock: ").split("  ")[0]
+            said = "has no `root`" if run["root"] is None else said
             print(f"  {r['name']:<34} ({schedule}) {said}")
 
 
