@@ -108,8 +108,8 @@ struct sm {
 /* What has come to an mbarrier in one phase, for reports. */
 struct mach_mbar_phase {
     uint32_t announced, came; /* bytes: by expect_tx, by complete_tx */
-    uint32_t warps;           /* of its own CTA that arrived, or whose operations brought something: bit per warp */
-    uint32_t ranks;           /* CTAs, likewise */
+    /* by the CTA's rank, a bit for each warp: who arrived, itself or by a commit, and whose copies brought bytes */
+    uint32_t arrived[MACH_MAX_CLUSTER], brought[MACH_MAX_CLUSTER];
 };
 /* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
 struct mach_mbar {
@@ -122,6 +122,7 @@ struct mach_mbar {
     bool used;                        /* by any other operation since */
     struct mach_mbar_phase now, last; /* of the incomplete phase, and of the one before */
     uint32_t passed[MACH_MAX_WARPS];  /* low bits of `phases` + 1 when each warp last passed a wait; 0: it never did */
+    uint32_t again;                   /* warps that have passed one when no phase had ended since, a bit each */
 };
 
 struct cta {
