@@ -174,6 +174,7 @@ def parse():
     parser.add_argument("--explore", type=int, default=0, metavar="N", help="sm100emu: also N random schedules")
     parser.add_argument("--program", metavar="PATH", help="the tool's program, if it is not where the adapter looks")
     parser.add_argument("--build", default="build", metavar="DIR")
+    parser.add_argument("--folder", default=catalogue.FOLDER, metavar="DIR", help="other pairs than those of this folder")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="for one run of a kernel")
     parser.add_argument("--json", metavar="FILE", help="write the outcomes there, as the files of results/")
@@ -191,7 +192,7 @@ def main():
     options.level = options.level or adapter.LEVELS[0]
     if options.level not in adapter.LEVELS:
         fail("benchmark.py", 2, f"{options.tool} has no level {options.level}: {', '.join(adapter.LEVELS)}")
-    chosen = catalogue.load(options.patterns)
+    chosen = catalogue.load(options.patterns, options.folder)
     if not chosen:
         fail("benchmark.py", 2, "no pair matches")
     tool = adapter.Tool(options)

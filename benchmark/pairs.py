@@ -75,9 +75,9 @@ def header(text):
     return fields
 
 
-def load(patterns=()):
+def load(patterns=(), folder=FOLDER):
     """The pairs with a name, mechanism, kind or class that matches one of the patterns, all without patterns."""
-    found = [Pair(os.path.join(FOLDER, name)) for name in sorted(os.listdir(FOLDER)) if name.endswith(".ptx")]
+    found = [Pair(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".ptx")]
     if not patterns:
         return found
 
