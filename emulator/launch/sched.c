@@ -108,10 +108,21 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
     return any;
 }
 
+/* Every cluster runs. Where the island's turn is over before that, its next turn goes on behind the last one: those in
+ * front may be polling for what comes there. */
 static bool run_all(struct launch_island *isl) {
-    bool any = false;
-    for (struct cluster *cl = isl->resident; cl && !launch_turn_over(isl); cl = cl->next)
+    const uint64_t first = isl->next;
+    bool any = first > 0; /* those in front were not asked */
+    isl->next = 0;
+    for (struct cluster *cl = isl->resident; cl; cl = cl->next) {
+        if (cl->number < first)
+            continue;
+        if (launch_turn_over(isl)) {
+            isl->next = cl->number;
+            return any;
+        }
         any |= run_cluster(isl, cl);
+    }
     return any;
 }
 

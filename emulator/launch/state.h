@@ -30,8 +30,9 @@ struct launch_island {
     struct cluster *resident, **resident_tail; /* by number */
     uint32_t order;                            /* in this round, from 1 */
     uint64_t limit;                            /* m.clock + m.starts at which its turn ends */
-    bool idle;                                 /* nothing in it can go on */
-    bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
+    uint64_t next;   /* the number of the cluster that its next turn begins with; 0: the first */
+    bool idle;       /* nothing in it can go on */
+    bool wants_grid; /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
     uint32_t put_off; /* lazy: rounds since an operation last completed */
     uint32_t stuck_rounds;
