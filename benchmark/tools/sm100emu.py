@@ -32,7 +32,7 @@ class Tool:
         for path in (self.emulator, self.launch):
             if not os.path.exists(path):
                 fail("benchmark.py", 3, f"there is no {path}: run {HINT}")
-        self.options = ["--check=" + options.level, "--threads=1", "--watchdog=4000000"]
+        self.options = ["--check=" + options.level, "--threads=1", "--watchdog=8000000"]
         self.options += [f"--explore={options.explore}", "--jobs=1"] if options.explore else []
         runtime, leaks = os.environ.get("SAN_LIB"), "detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", "")
         self.before = ["env", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=" + leaks] if runtime else []
