@@ -637,6 +637,11 @@ benchmark: emulator $(PROGRAMS)/tests/negative/launch_ptx ## pairs of kernels, a
 	@sh scripts/doctor.sh need python3
 	@set -f; $(PYTHON) benchmark/benchmark.py --tool $(or $(TOOL),sm100emu) --build $(PROGRAMS) --jobs $(JOBS) --list $(BENCHMARK_OPTIONS) $(PAIRS)
 
+.PHONY: benchmark-tables
+benchmark-tables: ## the tables of benchmark/README.md, made of benchmark/results and of the labels
+	@sh scripts/doctor.sh need python3
+	@$(PYTHON) benchmark/table.py --write
+
 # ---------------------------------------------------------------- silicon
 .PHONY: record
 record: $(filter $(PROGRAMS)/tests/silicon/%,$(DRIVER_PROGRAMS)) ## on a Hopper GPU: what it answers to tests/silicon, into tests/silicon/h200 (FAMILY='tma bulk')

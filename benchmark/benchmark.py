@@ -24,6 +24,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -77,7 +78,7 @@ class Kept:
 def run(tool, chosen, options, kept):
     """{pair's name: {form: [word, names, message]}}; progress on stderr."""
     outcomes = {pair.name: {} for pair in chosen}
-    jobs = [(pair, form, text) for pair in chosen for form, text in pair.forms().items()]
+    jobs = [(pair, form, text) for pair in chosen for form, text in pair.forms().items() if options.form in (None, form)]
 
     def one(job):
         pair, form, text = job
@@ -105,7 +106,7 @@ def run(tool, chosen, options, kept):
 def verdict(pair, outcome):
     """What is counted for a bug: told, missed (silent), hangs, refused, failed; for any pair: false, if it is."""
     bad = [form for form, (word, *_) in outcome.items() if word == "told" and (pair.legal or form == "mended")]
-    word = None if pair.legal else outcome["broken"][0]
+    word = None if pair.legal else outcome.get("broken", [None])[0]
     return {"silent": "missed"}.get(word, word), bool(bad)
 
 
@@ -136,35 +137,37 @@ def show(chosen, outcomes):
 
 
 def faults(tool, chosen, outcomes, level, argued):
-    """What --require does not take, a line each."""
+    """What --require does not take, a line each. argued: misses()."""
     for pair in chosen:
-        outcome = outcomes[pair.name]
-        for form, (word, names, message) in outcome.items():
-            right = pair.legal or form == "mended"
-            if right and word != "silent":
-                yield f"{pair.name}: {'legal' if pair.legal else 'mended'}, and {word}: {', '.join(names) or message}"
-            elif not right and pair.kind != "deadlock" and word in ("hangs", "failed"):
-                yield f"{pair.name}: broken, and it {word}: {message}"
-            elif not right and (pair.fields["CLASS"] != "strict" or level == "strict"):
+        for form, (word, names, message) in outcomes[pair.name].items():
+            said = f"{word} ({', '.join(names) or message})"
+            if pair.legal or form == "mended":
+                if word != "silent":
+                    yield f"{pair.name}: {'legal' if pair.legal else 'mended'}, and {said}"
+            elif pair.fields["CLASS"] != "strict" or level == "strict":
                 found = word == "told" and (not tool.names_rules or set(names) & set(pair.ids()))
-                if not found and pair.name not in argued:
-                    yield f"{pair.name}: broken, and {word} ({', '.join(names)}), not by {', '.join(pair.ids())}"
-                if found and pair.name in argued:
+                known = argued.get(pair.name, (None,))[0] in ("all", level)
+                if not found and not known:
+                    yield f"{pair.name}: broken, and {said}, not by {', '.join(pair.ids())}"
+                if found and known:
                     yield f"{pair.name}: told, and misses.txt still argues why not"
 
 
 def misses():
-    """{pair: reason} of misses.txt: the bugs that the emulator does not tell, and why."""
+    """{pair: (level, reason)} of misses.txt."""
     lines = [line for line in read(os.path.join(HERE, "misses.txt")).splitlines() if line and line[0] not in "# "]
-    return dict(line.split(": ", 1) for line in lines)
+    return {name: (level, reason) for name, level, reason in
+            (re.match(r"(\w+) (all|warn): (.+)$", line).groups() for line in lines)}
 
 
-def record(path, tool, options, outcomes):
+def record(path, tool, options, chosen, outcomes):
     """Writes outcomes as README.md says, a pair a line."""
     head = {"tool": tool.name, "version": tool.version, "machine": tool.machine, "options": tool.options,
-            "date": datetime.date.today().isoformat(), "labels": options.labels}
+            "date": datetime.date.today().isoformat(), "labels": options.labels,
+            "score": {row[0]: row[1:] for row in score(chosen, outcomes, "CLASS", catalogue.CLASSES)}}
+    fields = [f'"{name}": {json.dumps(value)}' for name, value in head.items()]
     lines = [f'"{name}": {json.dumps(outcome)}' for name, outcome in sorted(outcomes.items())]
-    write(path, json.dumps(head, indent=1)[:-2] + ',\n "outcomes": {\n  ' + ",\n  ".join(lines) + "\n }\n}\n")
+    write(path, "{\n " + ",\n ".join(fields) + ',\n "outcomes": {\n  ' + ",\n  ".join(lines) + "\n }\n}\n")
 
 
 def parse():
@@ -180,6 +183,7 @@ def parse():
     parser.add_argument("--json", metavar="FILE", help="write the outcomes there, as the files of results/")
     parser.add_argument("--labels", default="", metavar="COMMIT", help="the commit of the labels, for --json")
     parser.add_argument("--fresh", action="store_true", help="run all again")
+    parser.add_argument("--form", choices=["broken", "mended"], help="this form alone")
     parser.add_argument("--list", action="store_true", help="print a line for each form that is judged wrong")
     parser.add_argument("--require", action="store_true", help="exit code 1 if something is missed or false")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
@@ -198,7 +202,7 @@ def main():
     tool = adapter.Tool(options)
     outcomes = run(tool, chosen, options, Kept(tool, options.build, options.fresh))
     if options.json:
-        record(options.json, tool, options, outcomes)
+        record(options.json, tool, options, chosen, outcomes)
     wrong = list(faults(tool, chosen, outcomes, options.level, misses() if options.tool == "sm100emu" else {}))
     if options.list or options.require:
         print("".join(fault + "\n" for fault in wrong), end="")

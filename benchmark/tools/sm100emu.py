@@ -52,7 +52,7 @@ class Tool:
             return "told", sorted({name for name, _ in found}), found[0][1]
         if code is None:
             return "hangs", [], ""
-        if code == 0:
-            return "silent", [], ""
+        if code == 0 or (code == 3 and "--explore" in " ".join(self.options)):
+            return "silent", [], "" if code == 0 else "another schedule gives another output"
         refused = _REFUSED.search(output)
         return ("refused" if refused else "failed"), [], refused[1] if refused else (output.strip().splitlines() or [""])[-1]
