@@ -18,7 +18,7 @@ RESULTS = os.path.join(ROOT, "benchmark", "results")
 RUNS = [("first-sm100emu-warn", "this emulator, first run of the blind pairs"),
         ("first-sm100emu-strict", "the same with `--check=strict`"),
         ("sm100emu-warn", "this emulator"), ("sm100emu-strict", "`--check=strict`"),
-        ("sm100emu-explore", "`--explore=20`"), ("compute-sanitizer", "compute-sanitizer"), ("sentryward", "SentryWard")]
+        ("compute-sanitizer", "compute-sanitizer"), ("sentryward", "SentryWard")]
 
 
 def result(name):
