@@ -307,17 +307,17 @@ wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a
 NVCC_FLAGS := -O3 -std=c++17 -lineinfo
 NVCC_TARGET := -gencode arch=compute_100f,code=[sm_100f,compute_100f] -cudart shared --no-compress
 NVCC_CHECK := -Xptxas -v,-warn-spills -Xcompiler -Wall
-TOOL := $(PROGRAMS)/toolkit.env
+TOOLKIT := $(PROGRAMS)/toolkit.env
 
-toolkit: $(TOOL) ## find nvcc 12.9 or later, or fetch it from PyPI into .toolkit/ (WHEELS=dir: from there)
-	@sh scripts/toolkit.sh show $(TOOL)
+toolkit: $(TOOLKIT) ## find nvcc 12.9 or later, or fetch it from PyPI into .toolkit/ (WHEELS=dir: from there)
+	@sh scripts/toolkit.sh show $(TOOLKIT)
 
 # Two lines for python/sm100repo/toolkit.py. Expanded here, because NVCC_TARGET is another for the programs for Hopper.
 NVCC_WORDS := NVCC_FLAGS=$(NVCC_FLAGS)' 'NVCC_TARGET=$(NVCC_TARGET)
 $(PROGRAMS)/nvcc.flags: $(FORCED)
 	$(call hold,$(NVCC_WORDS))
 
-$(TOOL): $(PROGRAMS)/nvcc.flags $(FORCED)
+$(TOOLKIT): $(PROGRAMS)/nvcc.flags $(FORCED)
 	@mkdir -p $(@D)
 	@sh scripts/toolkit.sh env $@
 
@@ -326,7 +326,7 @@ $(TOOL): $(PROGRAMS)/nvcc.flags $(FORCED)
 define nvcc
 	$(call say,NVCC,$(1))
 	@mkdir -p $(dir $(2))
-	$(Q). '$(abspath $(TOOL))'; set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
+	$(Q). '$(abspath $(TOOLKIT))'; set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
 	if "$$NVCC" $(NVCC_FLAGS) -Xlinker "\"-rpath=$$CUDART_DIR\"",--enable-new-dtags $${target:-$(NVCC_TARGET)} \
 	    $(NVCC_CHECK) -MMD -MP -MF $(2).d -o $(2) $(1) -L"$$LINK_DIR" >$(2).log 2>&1; \
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
@@ -361,14 +361,14 @@ SUBPROGRAM := $(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(PART:%=parts/%)
 own = $(PROGRAMS)/$(or $(SUBPROGRAM),$(1))
 program = $(if $(EXERCISE),$(PROGRAMS)/exercises/$(EXERCISE),$(call own,$(1)))
 
-$(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
+$(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
-$(PROGRAMS)/parts/%: $(PART_SOURCES)/%.cu $(TOOL) Makefile
+$(PROGRAMS)/parts/%: $(PART_SOURCES)/%.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
 -include $(SUBPROGRAMS:%=$(PROGRAMS)/%.d)
 
 define step_rules
-$(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
+$(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOLKIT) Makefile
 	$$(call nvcc,$$<,$$@)
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,$(RUNNER))
@@ -414,7 +414,7 @@ run check watch break exercise grade answers:
 
 # ---------------------------------------------------------------- the course: experiments, exercises, marks, pictures, pages
 # break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
-break-%: emulator $(TOOL)
+break-%: emulator $(TOOLKIT)
 	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
 
 # The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
@@ -475,12 +475,12 @@ handout: ## what a student wants at hand, to be printed, in build/handout/; with
 	@sh scripts/handout.sh $(BUILD)/handout
 
 # Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
-$(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
+$(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
 -include $(wildcard $(PROGRAMS)/break/*/*/*.d)
 # Where nothing is another for the host, the copy in KERNEL_IN is the program of the step KERNEL_OF with other PTX.
 ifneq ($(KERNEL_IN),)
-$(KERNEL_IN)/$(KERNEL_OF)/$(KERNEL_OF): $(PROGRAMS)/$(KERNEL_OF) $(wildcard $(KERNEL_IN)/*/*.[ch]*) $(TOOL) Makefile
+$(KERNEL_IN)/$(KERNEL_OF)/$(KERNEL_OF): $(PROGRAMS)/$(KERNEL_OF) $(wildcard $(KERNEL_IN)/*/*.[ch]*) $(TOOLKIT) Makefile
 	$(call say,NVCC,$@.cu)
 	@$(PYTHON) course.kernels --build $(PROGRAMS) $@.cu $(KERNEL_OF) $@
 endif
@@ -499,12 +499,12 @@ $(PROGRAMS)/tests/batch.cu: $(BATCH) tests/batch.sh Makefile
 	@mkdir -p $(@D)
 	@sh tests/batch.sh $@ $(BATCH)
 $(PROGRAMS)/tests/batch: NVCC_TARGET := -gencode arch=compute_100f,code=compute_100f -cudart shared --no-compress -I tests/negative
-$(PROGRAMS)/tests/batch: $(PROGRAMS)/tests/batch.cu $(TOOL) Makefile
+$(PROGRAMS)/tests/batch: $(PROGRAMS)/tests/batch.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
 $(BATCH:%.cu=$(PROGRAMS)/%): $(PROGRAMS)/tests/batch
 	@mkdir -p $(@D)
 	@ln -sf ../batch $@
-$(PROGRAMS)/tests/%: tests/%.cu $(TOOL) Makefile
+$(PROGRAMS)/tests/%: tests/%.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
 $(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h) common/descriptors.h Makefile
 	$(call say,CC,$<)
@@ -539,7 +539,7 @@ HOPPER := $(patsubst %.cu,$(PROGRAMS)/sm_90/%,$(filter %.cu,$(sort $(shell grep 
 $(PROGRAMS)/sm_90/%: NVCC_TARGET := -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_90,code=compute_90 -cudart shared \
     --no-compress
 $(PROGRAMS)/sm_90/%: NVCC_CHECK := -Xptxas -w -Xcompiler -Wall
-$(PROGRAMS)/sm_90/%: %.cu $(TOOL) Makefile
+$(PROGRAMS)/sm_90/%: %.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
 $(PROGRAMS)/sm_90/tests/negative/launch_ptx: $(PROGRAMS)/tests/negative/launch_ptx
 	@mkdir -p $(@D)
@@ -626,6 +626,21 @@ mutants: all ## one-line changes of the steps, and what the emulator says of the
 	@sh scripts/doctor.sh need python3
 	@set -f; $(PYTHON) tests/mutants/mutants.py --build $(PROGRAMS) --schedules '$(SCHEDULES)' --level $(LEVEL) --jobs $(JOBS) \
 	    $(if $(JSON),--json '$(JSON)') $(MUTANTS)
+
+# ---------------------------------------------------------------- the public benchmark: benchmark/README.md
+TOOL ?=
+EXPLORE ?=
+PAIRS ?=
+BENCHMARK_OPTIONS = $(if $(filter command,$(origin LEVEL)),--level '$(LEVEL)') $(if $(EXPLORE),--explore '$(EXPLORE)') $(if $(JSON),--json '$(JSON)')
+.PHONY: benchmark
+benchmark: emulator $(PROGRAMS)/tests/negative/launch_ptx ## pairs of kernels, a bug and its mended form each: what a tool tells (TOOL=sm100emu|compute-sanitizer|sentryward LEVEL=strict EXPLORE=20 PAIRS='proxy-* deadlock' JSON=file)
+	@sh scripts/doctor.sh need python3
+	@set -f; $(PYTHON) benchmark/benchmark.py --tool $(or $(TOOL),sm100emu) --build $(PROGRAMS) --jobs $(JOBS) --list $(BENCHMARK_OPTIONS) $(PAIRS)
+
+.PHONY: benchmark-tables
+benchmark-tables: ## the tables of benchmark/README.md, made of benchmark/results and of the labels
+	@sh scripts/doctor.sh need python3
+	@$(PYTHON) benchmark/table.py --write
 
 # ---------------------------------------------------------------- silicon
 .PHONY: record

@@ -286,7 +286,7 @@ class Pages(unittest.TestCase):
     def test_names(self):
         for path, name in [("01_tmem_alloc/README.md", "01"), ("README.md", "README"),
                            ("docs/watching.md", "docs.watching"),
-                           ("tests/mutants/wild/README.md", "tests.mutants.wild"),
+                           ("tests/clock/ladder/README.md", "tests.clock.ladder"),
                            ("05_a/ladder/README.md", "05.ladder")]:
             self.assertEqual(page.test_name(path), name)
 
