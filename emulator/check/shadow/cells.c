@@ -1,9 +1,8 @@
 /* check/shadow/cells.c - who has touched which bytes of global memory; contract in kept.h.
  *
- * Of each sector: marks of its last writes and of the reads since. Copies read, and mostly write, what no others touch,
- * in large boxes. So the accesses of a region are only listed at first; they become marks when one comes that a write
- * may share bytes with, or when there are many. What takes too much memory is forgotten: then a race may be missed, but
- * none is invented.
+ * Copies read, and mostly write, what no others touch, in large boxes. So the accesses of a region are only listed at
+ * first; they go to its pages (pages.h) when one comes that a write may share bytes with, or when there are many. What
+ * takes too much memory is forgotten: then a race may be missed, but none is invented.
  */
 #include "check/shadow/pages.h"
 
