@@ -1,15 +1,15 @@
 """sm100emu.py - the emulator of this repository as a tool of the benchmark.
 
-Level warn is its default. The watchdog stops a kernel that polls memory forever; no right one of the pairs executes that
-many instructions. With --explore=N a bug counts as told, too, if only another schedule has the finding. SAN_LIB is
-preloaded if it is set, the runtime of an instrumented emulator.
+Level warn is its default. The watchdog stops a kernel that polls memory forever; no right one of the pairs executes
+that many instructions. With --explore=N a bug counts as told, too, if only another schedule has the finding. SAN_LIB
+is preloaded if it is set, the runtime of an instrumented emulator.
 """
 
 import os
 import re
 
 from sm100repo import ROOT
-from sm100repo.toolkit import fail, timed
+from sm100repo.toolkit import fail, last_line, timed
 
 LEVELS = ["warn", "strict", "off"]
 HINT = "make tests"
@@ -55,4 +55,4 @@ class Tool:
         if code == 0 or (code == 3 and "--explore" in " ".join(self.options)):
             return "silent", [], "" if code == 0 else "another schedule gives another output"
         refused = _REFUSED.search(output)
-        return ("refused" if refused else "failed"), [], refused[1] if refused else (output.strip().splitlines() or [""])[-1]
+        return ("refused", [], refused[1]) if refused else ("failed", [], last_line(output))
