@@ -89,7 +89,8 @@ def run(tool, chosen, options, kept):
         if key not in kept.known:
             ptx = os.path.join(folder, form, pair.name + ".ptx")
             write(ptx, text)
-            outcome = list(tool.judge(ptx, pair.words(), options.timeout))
+            word, names, message = tool.judge(ptx, pair.words(), options.timeout)
+            outcome = [word, names, message.replace(os.path.join(folder, form) + os.sep, "")]
             kept.add(key, outcome)
             return outcome
         return kept.known[key]
