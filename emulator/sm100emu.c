@@ -11,7 +11,7 @@
  *
  * The program runs as a child (launcher/parent.h says why). The exit status is the program's, but 3 in place of 0 where
  * something was found in the kernels of any of its processes; launcher/summary.h says by which. With
- * --require-complete it is 4 in place of 0 or 3 where the checks did not see all (report/unseen.h). Own failures: 2 for
+ * --require-complete it is 4 in place of 0 or 3 where the checks did not see all (report/bounds.h). Own failures: 2 for
  * wrong use, 126 for a program that cannot run, 127 for one that is not there. With --explore the program runs many
  * times (explore/explore.h). --env prints the environment for a shell instead; then there is no summary, and no exit
  * code.

@@ -37,6 +37,14 @@ static void end(const struct listener *self, struct cluster *cl) {
     *event_watch(self, &cl->cta[0]) = NULL;
 }
 
+/* The time of an event. False: too many have come. */
+static bool count(struct race *r, uint32_t events) {
+    if (r->time >= r->most_time)
+        return false;
+    r->time += events;
+    return true;
+}
+
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
 static void access(const struct listener *self, const struct event_access *e) {
@@ -44,7 +52,10 @@ static void access(const struct listener *self, const struct event_access *e) {
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!c)
         return;
-    c->known.time += !e->by.op;
+    if (!count(&c->known, !e->by.op)) {
+        race_lost(&c->known, BOUND_EVENTS);
+        return;
+    }
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
         flags_sync(&c->known, e);
     if (n && e->agent == AGENT_CLC && !n->spanned &&
@@ -121,7 +132,7 @@ static void sync(const struct listener *self, const struct event_sync *e) {
     struct checked *c = checked_of(self, e->by.cta->cluster);
     if (!c)
         return;
-    c->known.time++;
+    count(&c->known, 1);
     if (e->kind <= SYNC_MBAR_TEST)
         sync_of_mbar(self, &c->known, e);
     else if (e->kind <= SYNC_BAR_PASS)
@@ -151,7 +162,7 @@ static void op(const struct listener *self, const struct event_op *e) {
     struct checked *c = checked_of(self, e->by.cta->cluster);
     if (!c)
         return;
-    c->known.time++;
+    count(&c->known, 1);
     if (e->stage == OP_ISSUED)
         issued(self, c, e);
     else if (e->stage == OP_COMPLETED)
@@ -167,7 +178,7 @@ static void life(const struct listener *self, const struct event_life *e) {
     struct checked *c = checked_of(self, cl);
     if (!c)
         return;
-    c->known.time++;
+    count(&c->known, 1);
     switch (e->kind) {
     case LIFE_CLUSTER_END:
         end(self, cl);

@@ -8,6 +8,7 @@
 #include "deadlock/blame.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define LINE_BYTES 1350u
 #define LINES_SHOWN 12u /* of two rows each: a screen */
@@ -20,6 +21,7 @@ struct line {
     uint32_t ctas;
     struct diag_dim3 step; /* what their distances from the first have in common, by axis; 0: the same place */
     uint32_t of;           /* index of the first group */
+    uint32_t depth;        /* how far from the root it is, the nearest of them */
     char *names;           /* "warps 0-3 lanes 0xffffffff each" */
     char *what;            /* "waits ..." */
 };
@@ -145,7 +147,7 @@ static uint32_t common_step(uint32_t step, uint32_t a, uint32_t b) {
 
 /* Is there a line that says the same of another CTA? Then it is said of that one, too. */
 static bool join_line(struct listing *o, const struct insn *in, const struct cta *cta, const char *names,
-                      const char *what) {
+                      const char *what, uint32_t depth) {
     const bool verbose = o->at->gpu->config.verbose;
     for (uint32_t i = 0; i < o->num_lines && !verbose; i++) {
         struct line *l = &o->lines[i];
@@ -155,6 +157,7 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
         l->step = (struct diag_dim3){common_step(l->step.x, a.x, b.x), common_step(l->step.y, a.y, b.y),
                                      common_step(l->step.z, a.z, b.z)};
         l->last = cta;
+        l->depth = depth < l->depth ? depth : l->depth;
         l->ctas++;
         return true;
     }
@@ -164,9 +167,15 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
 /* Does it only wait for other lanes of its warp, of which another line tells what they wait for? */
 static bool waits_within(const struct listing *o, uint32_t at) {
     const struct stuck *s = &o->list[at];
-    if (o->at->gpu->config.verbose || !deadlock_waits_within(s->kind))
+    if (o->at->gpu->config.verbose || s->depth == 0 || !deadlock_waits_within(s->kind))
         return false;
-    return s->waits_for != DEADLOCK_NONE && !deadlock_waits_within(o->list[s->waits_for].kind);
+    uint32_t i = at;
+    while (i > 0 && o->list[i - 1].w == s->w)
+        i--;
+    for (; i < o->count && o->list[i].w == s->w; i++)
+        if (!deadlock_waits_within(o->list[i].kind))
+            return true;
+    return false;
 }
 
 /* A line for the group, and for the warps behind it that stand alike. */
@@ -182,26 +191,38 @@ static void describe_group(struct listing *o, uint32_t at) {
         o->dropped++;
         return;
     }
+    uint32_t depth = o->list[at].depth;
     while (last + 1 < end && stands_alike(w, g, last + 1))
         last++;
+    for (uint32_t i = at + 1; i < o->count && o->list[i].w <= last && o->list[i].w->cta == w->cta; i++)
+        if (o->list[i].g->mask == g->mask && stands_alike(w, g, o->list[i].w) && o->list[i].depth < depth)
+            depth = o->list[i].depth;
     if (last == w)
         snprintf(names, sizeof names, "warp %u lanes 0x%08x", w->index, g->mask);
     else
         snprintf(names, sizeof names, "warps %u-%u lanes 0x%08x each", w->index, last->index, g->mask);
     if (g->state == GROUP_WAITING)
         describe_wait(o, w, g, &b);
+    else if (o->list[at].poll.in)
+        deadlock_describe_poll(&o->list[at].poll, &b);
     else
         strbuf_put(&b, "runs");
-    const struct insn *in = deadlock_insn(w, g);
-    if (join_line(o, in, w->cta, names, what))
+    const struct insn *in = o->list[at].poll.in ? o->list[at].poll.in : deadlock_insn(w, g);
+    if (join_line(o, in, w->cta, names, what, depth))
         return;
     if (o->num_lines == LINES_KEPT && !o->at->gpu->config.verbose) {
         o->dropped++;
         return;
     }
     o->lines = xgrow(o->lines, o->num_lines, &o->cap_lines, sizeof *o->lines);
-    o->lines[o->num_lines++] = (struct line){
-        .in = in, .first = w->cta, .last = w->cta, .ctas = 1, .of = at, .names = xstrdup(names), .what = xstrdup(what)};
+    o->lines[o->num_lines++] = (struct line){.in = in,
+                                             .first = w->cta,
+                                             .last = w->cta,
+                                             .ctas = 1,
+                                             .of = at,
+                                             .depth = depth,
+                                             .names = xstrdup(names),
+                                             .what = xstrdup(what)};
 }
 
 static void tell(const struct listing *o, const char *text) {
@@ -243,16 +264,20 @@ static void tell_line(const struct listing *o, const struct line *l) {
     tell(o, text);
 }
 
-/* The line of the root first. */
-static void tell_lines(struct listing *o, uint32_t root) {
+static int by_depth(const void *a, const void *b) {
+    const struct line *x = a, *y = b;
+    return x->depth != y->depth ? (x->depth > y->depth) - (x->depth < y->depth) : (x->of > y->of) - (x->of < y->of);
+}
+
+/* The root's first, then those that wait for it, and so on. */
+static void tell_lines(struct listing *o) {
     const bool verbose = o->at->gpu->config.verbose;
-    uint32_t first = 0, shown = 0;
-    for (uint32_t i = 0; i < o->num_lines && o->list && root != DEADLOCK_NONE; i++)
-        if (o->lines[i].of <= root && o->lines[i].in == deadlock_insn(o->list[root].w, o->list[root].g))
-            first = i;
-    for (uint32_t i = 0; i < o->num_lines && (verbose || shown < LINES_SHOWN); i++, shown++)
-        tell_line(o, &o->lines[i == 0 ? first : i <= first ? i - 1 : i]);
+    const uint32_t shown = verbose || o->num_lines < LINES_SHOWN ? o->num_lines : LINES_SHOWN;
     char more[80];
+    if (o->lines)
+        qsort(o->lines, o->num_lines, sizeof *o->lines, by_depth);
+    for (uint32_t i = 0; i < shown; i++)
+        tell_line(o, &o->lines[i]);
     if (o->num_lines - shown + o->dropped == 0)
         return;
     snprintf(more, sizeof more, "  ... and %u more groups of warps that wait; --verbose lists all\n",
@@ -261,6 +286,14 @@ static void tell_lines(struct listing *o, uint32_t root) {
 }
 
 #define MAX_STRAYS 4u
+
+/* Would one of those that are held up announce bytes there? */
+static bool is_announced(const struct listing *o, const struct cta *cta, uint32_t off) {
+    for (uint32_t i = 0; i < o->count; i++)
+        if (ahead_what(&o->list[i].ahead, cta, off) & AHEAD_EXPECTS)
+            return true;
+    return false;
+}
 
 /* The other barriers of the cluster that got bytes which no expect_tx announced: those of a barrier that lacks some may
  * have gone there. */
@@ -272,7 +305,8 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
             const uint32_t off = cta->mbars[i].off;
             struct mbar_view v;
             char text[400];
-            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0)
+            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0 ||
+                (v.pending && is_announced(o, cta, off)))
                 continue;
             const char *name = cta->warps ? deadlock_barrier_name(&o->names, cta, off, cta->warps) : "";
             snprintf(text, sizeof text, "  CTA (%u,%u,%u): %s (0x%x) got %d bytes that no expect_tx announced\n",
@@ -280,6 +314,18 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
             tell(o, text);
             told++;
         }
+}
+
+/* Who last wrote the word that the root polls, if that is known. */
+static void tell_writer(struct listing *o, const struct stuck *root) {
+    const struct mach_writer *by = island_writer(root->w->island, root->poll.addr);
+    char where[600], text[800];
+    if (!root->poll.in || !by->site || by->addr != root->poll.addr)
+        return;
+    snprintf(text, sizeof text, "  0x%llx: CTA (%u,%u,%u) warp %u wrote it last\n         at %s\n",
+             (unsigned long long)by->addr, by->cta.x, by->cta.y, by->cta.z, by->warp,
+             diag_own(by->site, where, sizeof where));
+    tell(o, text);
 }
 
 /* --- why ---------------------------------------------------------------------------------------------------------- */
@@ -340,42 +386,59 @@ DIAG(host_memory) = {
     .reason = "a limit of the host, not of the kernel.",
 };
 
+/* "deadlock: " and the cause; the hint, or NULL. */
+static const char *say_cause(struct listing *o, const struct stuck *root, const char *what, char *text, size_t size) {
+    const int n = snprintf(text, size, "%s", what);
+    if (!root)
+        return NULL;
+    const char *hint = deadlock_cause(o->at, root, o->list, o->count, &o->names, text + n, size - (size_t)n);
+    if (text[n])
+        return hint;
+    const struct diag_dim3 id = root->w->cta->id;
+    struct strbuf b = strbuf_in(text + n, size - (size_t)n);
+    strbuf_put(&b, "warp %u of CTA (%u,%u,%u) ", root->w->index, id.x, id.y, id.z);
+    describe_wait(o, root->w, root->g, &b);
+    return NULL;
+}
+
 /* `proto` NULL: a deadlock. */
 static void report_stop(const struct deadlock_scene *scene, const struct diag *proto, const char *what) {
     struct listing *o = xcalloc(1, sizeof *o);
-    char text[700];
+    char text[700] = "";
     const char *hint = NULL;
     const bool hangs = !proto;
     o->at = scene;
-    struct stuck *list = deadlock_groups(scene, &o->count);
+    struct stuck *root, *list = deadlock_groups(scene, &o->count, &root);
     o->list = list;
-    const uint32_t at = deadlock_root(list, o->count);
-    const struct stuck *root = at == DEADLOCK_NONE ? NULL : &list[at];
     struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
     if (root)
-        origin = warp_origin(root->w, deadlock_insn(root->w, root->g), root->g->mask);
+        origin = warp_origin(root->w, root->poll.in ? root->poll.in : deadlock_insn(root->w, root->g), root->g->mask);
     if (!proto) {
-        const int n = snprintf(text, sizeof text, "%s", what);
-        if (root)
-            hint = deadlock_cause(root, &o->names, text + n, sizeof text - (size_t)n);
+        hint = say_cause(o, root, what, text, sizeof text);
         what = text;
         proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
     }
     struct island *isl = root ? root->w->island : scene->island;
+    if (!hangs && root && root->poll.in) {
+        deadlock_cause(scene, root, list, o->count, &o->names, text, sizeof text);
+        hint = text;
+    }
     struct diag d = *proto;
     d.hint = hint ? hint : d.hint;
     mach_fault(isl, root ? &origin : NULL, &d, "%s", what);
     island_tell(isl);
     if (root)
         tell_strays(o, root->w->cta->cluster, root->kind == WAIT_MBARRIER ? root->g->wait.addr & 0xffffff : 0);
+    if (root)
+        tell_writer(o, root);
     for (uint32_t i = 0; list && i < o->count; i++)
         describe_group(o, i);
-    tell_lines(o, at);
+    tell_lines(o);
     if (hangs)
         tell(o, "  A GPU hangs here. The launch ends with cudaErrorLaunchTimeout, the code of a launch that a watchdog "
                 "stops.\n");
     free_lines(o);
-    xfree(list);
+    deadlock_free_groups(list, o->count);
     xfree(o);
 }
 

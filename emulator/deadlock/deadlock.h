@@ -9,6 +9,7 @@ struct deadlock_scene {
     struct gpu *gpu;
     struct cluster **clusters; /* the resident ones, by number */
     uint32_t num_clusters;
+    uint64_t unstarted;    /* CTAs of the grid that are not resident yet */
     struct island *island; /* reports where no warp is left */
 };
 

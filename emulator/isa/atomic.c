@@ -142,6 +142,11 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
         if (!becomes(w, in, f, s, e, l, &old, &now))
             return false;
     } while (!replace(s->host + at, f->size, &old, &now));
+    if (old.lo != now.lo || old.hi != now.hi || old.poison != now.poison) {
+        w->island->progress++;
+        if (s->space == XS_GLOBAL)
+            isa_note_writer(w, in, s->base + at);
+    }
     if (s->poison)
         warp_bits_set(s->poison, at, f->size, now.poison ? 0xffffffffu : 0);
     if (now.poison && s->space == XS_SHARED_CTA)
@@ -161,7 +166,6 @@ static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t 
     uint32_t size = (uint32_t)f->size * f->count;
     if (!warp_address_known(w, in, f->addr, mask))
         return WARP_FAULT;
-    w->island->progress++;
     struct warp_span s;
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
     uint64_t got[MACH_WARP];

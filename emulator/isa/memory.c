@@ -346,6 +346,8 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     else
         store_lanes(w, f, s, mask, f->size, f->reg);
     store_poison(w, f, s, mask, poisoned);
+    if (f->strong && s->space == XS_GLOBAL)
+        WARP_FOR_LANES(l, mask) { isa_note_writer(w, in, s->base + warp_span_at(s, l)); }
     if (f->sinks)
         saw_store(w, in, f, s, mask);
     else
@@ -360,7 +362,7 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
     if (!warp_address_known(w, in, f->addr, mask))
         return WARP_FAULT;
     uint32_t poisoned = store_poisoned(w, f, mask);
-    w->island->progress++;
+    w->island->progress += f->space != XS_LOCAL;
     if (warp_span(w, f->addr, mask, f->space, size, size, true, &s) && !(f->wide && s.space != XS_GLOBAL))
         return store_span(w, in, f, &s, mask, poisoned) ? WARP_NEXT : WARP_FAULT;
     WARP_FOR_LANES(l, mask) {

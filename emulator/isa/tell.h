@@ -44,5 +44,10 @@ static inline void isa_saw_loc(const struct warp *w, const struct insn *in, cons
     if (size && events_wanted(w->gpu, isa_wants(loc->space, effect)))
         isa_tell_loc(w, in, loc, addr, size, lane, effect);
 }
+/* An atomic or a strong store has changed the word at `addr`, which others may wait for. */
+static inline void isa_note_writer(const struct warp *w, const struct insn *in, uint64_t addr) {
+    *island_writer(w->island, addr) =
+        (struct mach_writer){.addr = addr, .site = &in->src->site, .cta = w->cta->id, .warp = w->index};
+}
 
 #endif

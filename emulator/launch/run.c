@@ -84,7 +84,10 @@ static bool end_round(struct launch_state *st, struct launch_island **active, ui
 
 /* The launch ends here; `report` says why. */
 static void give_up(struct launch_state *st, void (*report)(const struct deadlock_scene *at)) {
-    struct deadlock_scene at = {.gpu = st->grid.gpu, .island = &st->islands[0].m};
+    const struct diag_dim3 dim = st->grid.cluster;
+    struct deadlock_scene at = {.gpu = st->grid.gpu,
+                                .unstarted = (st->num_clusters - st->next_cluster) * dim.x * dim.y * dim.z,
+                                .island = &st->islands[0].m};
     at.clusters = launch_residents(st, &at.num_clusters);
     report(&at);
     xfree(at.clusters);

@@ -15,6 +15,7 @@
 #define LAZY_ROUNDS 256u     /* that operations are put off under lazy: what runs may be polling for what they bring */
 #define STUCK_ROUNDS 32u     /* times that polling waits are resumed without any progress before it is a deadlock */
 #define RANDOM_WINDOW 16u    /* clusters that random and pct interleave, as long as these end */
+#define VAIN_ROUNDS 8u       /* in which nothing happened, before the next cluster gets a turn, likewise */
 #define PATIENCE 65536u      /* steps without the end of one, which may wait for one that is not among them */
 
 /* --- warps and queues --------------------------------------------------------------------------------------------- */
@@ -92,6 +93,8 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
         any = true;
     }
     bool ask = true; /* false: no warp could go on, and nothing has happened to change that */
+    uint64_t progress = isl->m.progress;
+    uint32_t vain = 0;
     for (uint32_t round = 0; round < rounds && !launch_turn_over(isl); round++) {
         bool busy = false;
         const bool ran = ask && run_warps(cl, QUANTUM, &busy);
@@ -104,6 +107,10 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
         if (!busy)
             break;
         any = true;
+        vain = isl->m.progress == progress ? vain + 1 : 0;
+        progress = isl->m.progress;
+        if (vain == VAIN_ROUNDS && !isl->m.async_pending)
+            break;
     }
     return any;
 }
@@ -250,13 +257,30 @@ static void stop_later(struct launch_island *isl) {
         ;
 }
 
+/* All clusters had their rounds, and nothing happened. Will nothing ever? To ask takes its time, so it is asked more
+ * and more seldom. */
+static bool runs_in_vain(struct launch_island *isl) {
+    if (launch_turn_over(isl) || ++isl->vain < isl->look)
+        return false;
+    isl->look = 2 * isl->vain;
+    if (!launch_circles(isl))
+        return false;
+    isl->look = 0;
+    return !launch_unstick(isl);
+}
+
 void launch_take_turn(struct launch_island *isl) {
     struct launch_state *st = isl->st;
     const enum mach_schedule schedule = st->grid.gpu->config.schedule;
     if (schedule == MACH_SCHED_MODEL)
         launch_take_timed_turn(isl);
     const bool draws = schedule == MACH_SCHED_RANDOM || schedule == MACH_SCHED_PCT;
-    while (schedule != MACH_SCHED_MODEL && isl->resident && !launch_turn_over(isl)) {
+    const uint64_t before = isl->m.progress;
+    if (schedule != MACH_SCHED_MODEL && isl->quiet && isl->resident && runs_in_vain(isl))
+        isl->idle = true;
+    isl->quiet = false;
+    while (schedule != MACH_SCHED_MODEL && !isl->idle && isl->resident && !launch_turn_over(isl)) {
+        const uint64_t progress = isl->m.progress;
         bool any = draws ? choose(isl) : run_all(isl);
         /* where clusters may wait for later ones, these come in as soon as there is room */
         if (launch_reap(isl, false)) {
@@ -264,6 +288,10 @@ void launch_take_turn(struct launch_island *isl) {
             if (st->shares && st->next_cluster < st->num_clusters)
                 return;
             continue;
+        }
+        if (any && isl->m.progress == progress && !draws && runs_in_vain(isl)) {
+            isl->idle = true;
+            return;
         }
         if (any || launch_turn_over(isl) || step_one(isl))
             continue;
@@ -274,6 +302,7 @@ void launch_take_turn(struct launch_island *isl) {
             return;
         }
     }
+    isl->quiet = isl->m.progress == before;
     if (isl->m.fault)
         stop_later(isl);
 }

@@ -34,7 +34,9 @@ struct launch_island {
     bool idle;       /* nothing in it can go on */
     bool wants_grid; /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
-    uint32_t put_off; /* lazy: rounds since an operation last completed */
+    bool quiet;          /* nothing happened in its last turn */
+    uint32_t vain, look; /* rounds in which nothing happened, in a row; after how many launch_circles is asked next */
+    uint32_t put_off;    /* lazy: rounds since an operation last completed */
     uint32_t stuck_rounds;
     /* MACH_SCHED_RANDOM and _PCT */
     uint32_t window;   /* so many clusters are interleaved, the first of those resident; 0: one has ended */
@@ -89,6 +91,9 @@ void launch_each_agent(struct launch_island *isl, void (*fn)(void *arg, struct l
  * `late`: whoever that is gives way first, since nothing has ended for long. launch/pct.c */
 void launch_pct_init(struct launch_island *isl);
 bool launch_run_pct(struct launch_island *isl, bool late);
+
+/* A turn has passed in which nothing happened that others can see: will none ever happen? launch/spin.c */
+bool launch_circles(struct launch_island *isl);
 
 /* Is the island's turn over? And when nothing in it can run: true when it has found something that can. */
 bool launch_turn_over(struct launch_island *isl);

@@ -14,7 +14,7 @@
 struct summary {
     uint32_t processes; /* that had a device */
     uint32_t findings;
-    bool unseen; /* the checks of a process did not see all (report/unseen.h) */
+    bool unseen; /* the checks of a process did not see all (report/bounds.h) */
 };
 
 /* Reads the record and, where `out` is not NULL, writes the summary of a run whose program was `program`. */

@@ -375,9 +375,12 @@ static inline void **event_op_watch(const struct listener *self, const struct as
     return (void **)(uintptr_t)&op->watch[self->slot];
 }
 
-/* By a listener, in any thread of the launch: what it no longer sees of it. */
-static inline void event_tell_unseen(struct gpu *gpu, enum unseen what) {
-    atomic_fetch_or_explicit(&gpu->unseen, 1u << what, memory_order_relaxed);
+/* At most so much a listener keeps of it; and by a listener, in any thread of the launch: it kept no more, and a finding
+ * may have needed it. */
+static inline uint64_t event_bound(const struct gpu *gpu, enum bound b) { return gpu->config.bounds.most[b]; }
+static inline void event_tell_unseen(struct gpu *gpu, enum bound what) {
+    if (!(atomic_load_explicit(&gpu->unseen, memory_order_relaxed) >> what & 1))
+        atomic_fetch_or_explicit(&gpu->unseen, 1u << what, memory_order_relaxed);
 }
 
 static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {

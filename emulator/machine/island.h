@@ -29,6 +29,15 @@ struct mach_origin {
     struct diag_thread thread;
 };
 
+/* Who last wrote a word of global memory in a way that others may wait for: an atomic, or a strong store (8.4). */
+#define MACH_WRITERS 64u
+struct mach_writer {
+    uint64_t addr;
+    const struct diag_site *site; /* NULL: nobody */
+    struct diag_dim3 cta;
+    uint32_t warp;
+};
+
 struct island {
     struct gpu *gpu;
     struct worker *worker; /* whose host thread runs it now: memory to work in */
@@ -48,15 +57,20 @@ struct island {
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
-    size_t printed;            /* of them, by printf */
-    struct findings found;     /* of this launch; counts are what was met since they were told */
-    const char *first_warning; /* id of the first that was told; NULL: none */
+    size_t printed;                           /* of them, by printf */
+    struct mach_writer writers[MACH_WRITERS]; /* by address: the latest of those that fall together */
+    struct findings found;                    /* of this launch; counts are what was met since they were told */
+    const char *first_warning;                /* id of the first that was told; NULL: none */
 };
 
 /* An island of `gpu` that has said nothing; `number` tells its random numbers from those of other islands. */
 void island_init(struct island *isl, struct gpu *gpu, uint32_t number);
 /* Drops what was not told. */
 void island_close(struct island *isl);
+
+static inline struct mach_writer *island_writer(struct island *isl, uint64_t addr) {
+    return &isl->writers[addr / 4 % MACH_WRITERS];
+}
 
 /* Reports a fault of the user's kernel once per island (later ones are dropped) and sets isl->fault. `proto` gives id,
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */

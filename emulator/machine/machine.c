@@ -26,6 +26,7 @@ struct mach_config mach_config_b200(void) {
         .seed = 1,
         .threads = 1,
         .watchdog = 20000000000ull,
+        .bounds = bounds_default(),
     };
 }
 

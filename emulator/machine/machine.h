@@ -75,6 +75,7 @@ struct mach_config {
     bool verbose;      /* reports leave nothing out */
     bool progress;     /* stderr is a terminal: who waits there is told how long a launch has taken */
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
+    struct bounds bounds; /* of what the checks keep */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
     const char *check_json, *stats_json, *suppress; /* names of files, for who makes the gpu; NULL: none */
@@ -107,8 +108,8 @@ struct sm {
 /* What has come to an mbarrier in one phase, for reports. */
 struct mach_mbar_phase {
     uint32_t announced, came; /* bytes: by expect_tx, by complete_tx */
-    uint32_t warps;           /* of its own CTA that arrived, or whose operations brought something: bit per warp */
-    uint32_t ranks;           /* CTAs, likewise */
+    /* by the CTA's rank, a bit for each warp: who arrived, itself or by a commit, and whose copies brought bytes */
+    uint32_t arrived[MACH_MAX_CLUSTER], brought[MACH_MAX_CLUSTER];
 };
 /* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
 struct mach_mbar {
@@ -121,6 +122,7 @@ struct mach_mbar {
     bool used;                        /* by any other operation since */
     struct mach_mbar_phase now, last; /* of the incomplete phase, and of the one before */
     uint32_t passed[MACH_MAX_WARPS];  /* low bits of `phases` + 1 when each warp last passed a wait; 0: it never did */
+    uint32_t again;                   /* warps that have passed one when no phase had ended since, a bit each */
 };
 
 struct cta {
@@ -213,7 +215,7 @@ struct gpu {
     uint64_t starts;         /* what the watchdog counts beside them */
     uint64_t steps;          /* instructions and operations, of the island that took the most */
     int fault;               /* 0, or the cuda_error of its first fault: everything stops */
-    _Atomic uint32_t unseen; /* bits of enum unseen (report/unseen.h) */
+    _Atomic uint32_t unseen; /* bits of enum bound (report/bounds.h) */
 
     /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
      * launch/, or NULL. */

@@ -40,14 +40,12 @@ static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
     return i;
 }
 
-/* `by` takes part in the object's phase. */
-static struct mach_mbar *take_part(const struct event_by *by, struct cta *cta, uint32_t off) {
-    struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
-    if (by->cta)
-        object->now.ranks |= 1u << by->cta->rank;
-    if (by->cta == cta && by->warp < MACH_MAX_WARPS)
-        object->now.warps |= 1u << by->warp;
-    return object;
+static struct mach_mbar *mbar_object(struct cta *cta, uint32_t off) { return &cta->mbars[mbar_find(cta, off)]; }
+
+/* Sets the bit of who it is in `parts` of the object's phase. */
+static void take_part(const struct event_by *by, uint32_t *parts) {
+    if (by->cta && by->warp < MACH_MAX_WARPS)
+        parts[by->cta->rank] |= 1u << by->warp;
 }
 
 static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mbar *b) {
@@ -176,7 +174,9 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta
         return MBAR_TX_RANGE;
     if (state)
         *state = mbar_pack(&b);
-    take_part(by, cta, off)->now.announced += bytes;
+    struct mach_mbar_phase *now = &mbar_object(cta, off)->now;
+    take_part(by, now->arrived);
+    now->announced += bytes;
     b.tx += bytes;
     if (bytes)
         mbar_tell(by, SYNC_MBAR_EXPECT_TX, cta, off, &b, 0, bytes);
@@ -220,8 +220,10 @@ static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, u
     const int64_t tx = kind == SYNC_MBAR_EXPECT_TX ? b.tx + bytes : b.tx - bytes;
     if (tx > (int64_t)MBAR_MAX_COUNT || tx < -(int64_t)MBAR_MAX_COUNT)
         return MBAR_TX_RANGE;
-    struct mach_mbar *object = take_part(by, cta, off);
-    *(kind == SYNC_MBAR_EXPECT_TX ? &object->now.announced : &object->now.came) += bytes;
+    struct mach_mbar_phase *now = &mbar_object(cta, off)->now;
+    if (kind == SYNC_MBAR_COMPLETE_TX)
+        take_part(by, now->brought);
+    *(kind == SYNC_MBAR_EXPECT_TX ? &now->announced : &now->came) += bytes;
     b.tx = tx;
     mbar_tell(by, kind, cta, off, &b, 0, bytes);
     mbar_store(by, cta, off, &b);
@@ -254,8 +256,12 @@ enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity,
 
 void mbar_passed(struct cta *cta, uint32_t off, uint32_t warp) {
     const uint32_t i = mbar_find(cta, off);
-    if (i < cta->num_mbars)
-        cta->mbars[i].passed[warp] = (uint32_t)cta->mbars[i].phases + 1;
+    if (i == cta->num_mbars)
+        return;
+    struct mach_mbar *object = &cta->mbars[i];
+    const uint32_t now = (uint32_t)object->phases + 1;
+    object->again |= (uint32_t)(object->passed[warp] == now) << warp;
+    object->passed[warp] = now;
 }
 
 uint32_t mbar_index(const struct cta *cta, uint32_t off) {

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "report/diag.h"
-#include "report/unseen.h"
+#include "report/bounds.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ struct findings {
     uint64_t launches; /* begun */
     uint32_t reports;  /* warnings of this launch that were told */
     uint32_t cut;      /* bugs of this launch that would have been told, were it not for FINDINGS_REPORTS */
-    uint32_t unseen;   /* bits of enum unseen: what the checks did not see of the launches so far */
+    uint32_t unseen;   /* bits of enum bound: what the checks did not see of the launches so far */
     uint64_t changes;  /* bumped with each change of the list that --check-json shows, but for counts */
     struct arena arena;
     const struct suppressions *suppressions; /* NULL: none */
@@ -80,7 +80,7 @@ void findings_tell(struct findings *all, const struct diag_sink *sink, const str
 void findings_take_counts(struct findings *all, struct findings *found);
 
 void findings_begin_launch(struct findings *f);
-/* Tells of what was met again, and of how much was cut. unseen: bits of enum unseen, of this launch. */
+/* Tells of what was met again, and of how much was cut. unseen: bits of enum bound, of this launch. */
 void findings_end_launch(struct findings *f, const struct diag_sink *sink, uint32_t unseen);
 /* A line for each report that stands for more than was told: of those told in the running launch, or, with `all`, of
  * any. `when` says how the others came, "" or " in later launches". */

@@ -192,11 +192,11 @@ static bool was_used(const struct findings *f, const struct suppression *s) {
 }
 
 static void end_unseen(const struct report *r) {
-    char list[640] = "";
+    char list[2048] = "";
     struct strbuf t = strbuf_in(list, sizeof list);
-    for (unsigned i = 0; i < UNSEEN_KINDS; i++)
+    for (unsigned i = 0; i < BOUNDS; i++)
         if (r->findings->unseen >> i & 1)
-            strbuf_put(&t, "%s%s", t.len ? "; " : "", unseen_text(i));
+            strbuf_put(&t, "%s%s", t.len ? "; " : "", bound_text(i));
     if (t.len)
         diag_api("note", "the checks did not see all of a launch (%s): run a smaller problem, too", list);
 }

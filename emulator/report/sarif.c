@@ -210,11 +210,11 @@ static void put_result(FILE *f, const struct findings *all, const struct finding
 static void put_invocation(FILE *f, uint32_t unseen) {
     const char *between = "";
     fputs("  \"invocations\": [{\"executionSuccessful\": true, \"toolExecutionNotifications\": [", f);
-    for (unsigned i = 0; i < UNSEEN_KINDS; i++) {
+    for (unsigned i = 0; i < BOUNDS; i++) {
         if (!(unseen >> i & 1))
             continue;
         fprintf(f, "%s{\"level\": \"warning\", \"message\": {\"text\": ", between);
-        json_string(f, unseen_text(i));
+        json_string(f, bound_text(i));
         fputs("}}", f);
         between = ", ";
     }

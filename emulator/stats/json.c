@@ -124,10 +124,10 @@ static void put_barriers(const struct stats *s, FILE *f) {
 static void put_unseen(uint32_t unseen, FILE *f) {
     const char *comma = "";
     fputs("\"unseen\":[", f);
-    for (unsigned i = 0; i < UNSEEN_KINDS; i++)
+    for (unsigned i = 0; i < BOUNDS; i++)
         if (unseen >> i & 1) {
             fputs(comma, f);
-            json_string(f, unseen_text(i));
+            json_string(f, bound_text(i));
             comma = ",";
         }
     fputs("],\n", f);

@@ -102,7 +102,7 @@ struct stats {
     uint64_t mbar_waits, mbar_polls, mbar_failed, mbar_timed_out;
     uint64_t bar_phases, cluster_phases;
 
-    uint32_t unseen; /* bits of enum unseen */
+    uint32_t unseen; /* bits of enum bound */
 
     struct stats_cycles *cycles; /* NULL: not modelled */
     struct stats_umma *ummas;    /* by kind and shape */

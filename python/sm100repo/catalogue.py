@@ -31,11 +31,13 @@ class Hunk:
 
 
 class Case:
-    """One case. where: catalogue and line; run: (program, arguments); near: snippets of counterparts, and where."""
+    """One case. where: catalogue and line; run: (program, arguments); near: snippets of counterparts, and where;
+    root: words of which the report of a deadlock has to name one, [] where it does not hang."""
 
     def __init__(self, name, label, rules, where):
         self.name, self.label, self.rules, self.where = name, label, rules, where
         self.hunks, self.near, self.why, self.run, self.run_name, self.host = [], [], "", None, "", False
+        self.root = []
 
     def fail(self, text):
         raise Drift(f"{self.where}: {self.name}: {text}")
@@ -153,6 +155,8 @@ class Catalogue(Lines):
             self.case.run_name = rest
         elif key == "near":
             self.case.near.append((rest, f"{self.where()}: {self.case.name}"))
+        elif key == "root":
+            self.case.root = rest.split()
         elif key == "why":
             self.case.why = rest
         elif key == "host":
@@ -181,9 +185,9 @@ def change(hunk, text):
     return text[: found.start()] + new + kept + text[found.end() :], range(first, first + lines + 1)
 
 
-def apply(case, files):
-    """The changed sources {path: text} and the places {(path, line)} that the case made or names as counterparts.
-    files: all sources of the program, {path: text}."""
+def apply(case, files, near=True):
+    """The changed sources {path: text} and the places {(path, line)} that the case made or, with `near`, names as
+    counterparts. files: all sources of the program, {path: text}."""
     changed, places = {}, set()
 
     def apply_one(hunk):
@@ -192,8 +196,8 @@ def apply(case, files):
         changed[hunk.path], lines = change(hunk, changed.get(hunk.path, files[hunk.path]))
         places.update((hunk.path, line) for line in lines)
 
-    def counterparts(near):
-        snippet, where = near
+    def counterparts(at):
+        snippet, where = at
         found = [(path, text, hit) for path, text in {**files, **changed}.items()
                  for hit in pattern_of([snippet]).finditer(text)]
         if not found:
@@ -203,7 +207,7 @@ def apply(case, files):
             places.update((path, first + i) for i in range(hit[0].count("\n") + 1))
 
     each(lambda step: step[0](step[1]),
-         [*((apply_one, hunk) for hunk in case.hunks), *((counterparts, near) for near in case.near)])
+         [*((apply_one, hunk) for hunk in case.hunks), *((counterparts, at) for at in case.near if near)])
     return changed, places
 
 

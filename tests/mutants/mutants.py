@@ -3,7 +3,8 @@
   python3 -ISB python/sm100repo tests/mutants/mutants.py [OPTIONS] [PATTERN...]
 
 PATTERN: of case names (05-*), or a class.
-Exit code: 0; 1 with --require where a case is not judged right in any schedule; 2 where a catalogue has drifted.
+Exit code: 0; 1 with --require where a case is not judged right in any schedule, or a deadlock names a victim; 2 where a
+catalogue has drifted.
 """
 
 import argparse
@@ -41,6 +42,28 @@ def reports(output):
         elif found and re.match(r"\s+(-->|from:|at )", line):
             found[-1][2].extend((m[1], int(m[2])) for m in PLACE.finditer(line))
     return found
+
+
+def hang(output):
+    """The lines of the report of a deadlock, up to its last one, or []: the headline first."""
+    lines = output.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("error: deadlock:")), None)
+    if first is None:
+        return []
+    last = next((i for i in range(first, len(lines)) if lines[i].startswith("  A GPU hangs here.")), len(lines))
+    return lines[first:last]
+
+
+def names_root(case, lines, made):
+    """Does the report of a deadlock name the cause? None: there is no such report, or the case has no `root`. Asked are
+    the headline with its source lines, and the first line of the chain under it; made: the places that the case made."""
+    if not lines or not case.root:
+        return None
+    shown = [line for line in lines[1:] if re.match(r"\s+(-->|from:)", line)]
+    places = [(m[1], int(m[2])) for line in shown for m in PLACE.finditer(line)]
+    chain = next((line for line in lines if re.match(r"  (CTA|\d+ (of the )?CTAs) .*\) warps? ", line)), "")
+    said = lines[0] + " " + chain
+    return near(places, made) or any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) for word in case.root)
 
 
 def near(places, expected):
@@ -101,7 +124,7 @@ class Runner:
 
     def one(self, case, key, path, schedule):
         """The raw record of a run: exit code, reports, the verdict's line."""
-        identity = [key, case.run[1:], schedule, self.options.level, self.version, self.options.timeout]
+        identity = [key, case.run[1:], schedule, self.options.level, self.version, self.options.timeout, "hang"]
         name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:24]
         with self.lock:
             if name in self.known:
@@ -109,8 +132,8 @@ class Runner:
         begun = time.monotonic()
         code, output = self.execute(path, case.run[1:], schedule)
         last = re.findall(r"^(?:PASS|FAIL).*$", output, re.M)
-        record = {"key": name, "code": code, "reports": reports(output), "last": last[-1] if last else "",
-                  "seconds": round(time.monotonic() - begun, 3)}
+        record = {"key": name, "code": code, "reports": reports(output), "hang": hang(output),
+                  "last": last[-1] if last else "", "seconds": round(time.monotonic() - begun, 3)}
         if code is not None and not record["reports"] and not record["last"]:
             return record  # neither report nor verdict: perhaps the program was not all there, so it is not kept
         with self.lock:
@@ -124,6 +147,7 @@ class Runner:
         result = {"name": case.name, "class": case.label, "rules": case.rules, "why": case.why, "runs": {}}
         try:
             changed, places = catalogue.apply(case, self.builder.files(case.run[0]))
+            _, made = catalogue.apply(case, self.builder.files(case.run[0]), near=False)
             key, path, passing = self.builder.make(case.run[0], changed, case.host)
         except Failure as failure:
             result["unbuilt"] = str(failure)
@@ -133,7 +157,8 @@ class Runner:
             for schedule in self.options.schedules:
                 raw = self.one(case, key, path, schedule)
                 outcome, place, ids = judge(case, self.options.level, raw["reports"], raw["code"], raw["last"], places)
-                result["runs"][schedule] = {"outcome": outcome, "place": place, "ids": ids,
+                result["runs"][schedule] = {"outcome": outcome, "place": place, "ids": ids, "hang": raw["hang"],
+                                            "root": names_root(case, raw["hang"], made),
                                             "last": raw["last"], "seconds": raw["seconds"]}
         finally:
             if passing:
@@ -217,6 +242,21 @@ def misses(results):
         print(f"  open     {r['name']:<40} told: {' '.join(sorted({i for x in r['runs'].values() for i in x['ids']}))}")
 
 
+def roots(results):
+    """How many of the runs that end in a deadlock name its cause, and a line for each that does not."""
+    runs = [(r, schedule, run) for r in results for schedule, run in r["runs"].items() if run.get("hang")]
+    asked = [hang for hang in runs if hang[2]["root"] is not None]
+    if not runs:
+        return
+    right = sum(run["root"] for _, _, run in asked)
+    print(f"\ndeadlocks: {len(runs)}, of which {right} of {len(asked)} name the root")
+    for r, schedule, run in runs:
+        if not run["root"]:
+            said = run["hang"][0].removeprefix("error: deadlock: ").split("  ")[0]
+            said = "has no `root`" if run["root"] is None else said
+            print(f"  {r['name']:<34} ({schedule}) {said}")
+
+
 def write_sources(folder, builder, cases):
     """Each case's changed sources as a tree of their own, for other tools."""
     for case in cases:
@@ -239,7 +279,7 @@ def read_options():
     p.add_argument("--timeout", type=float, default=30, help="seconds a run (30)")
     p.add_argument("--json", metavar="FILE", help="the results, for other programs")
     p.add_argument("--fresh", action="store_true", help="run again what is known")
-    p.add_argument("--require", action="store_true", help="exit 1 unless every case is right")
+    p.add_argument("--require", action="store_true", help="exit 1 unless every case is right, and every deadlock names its root")
     p.add_argument("--list", action="store_true", help="the cases, and nothing is run")
     p.add_argument("--sources", metavar="DIR", help="write the changed sources there, and run nothing")
     options = p.parse_args()
@@ -273,10 +313,12 @@ def main():
     table(options, results)
     outcomes(options, results)
     misses(results)
+    roots(results)
     if options.json:
         told = {"level": options.level, "schedules": options.schedules, "cases": results}
         write(options.json, json.dumps(told, indent=1))
-    return int(options.require and not all(right_anywhere(r) for r in results))
+    victims = any(run.get("root") is False for r in results for run in r["runs"].values())
+    return int(options.require and (victims or not all(right_anywhere(r) for r in results)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/sh
 # mutants.sh ROOT BUILD: tests/mutants agrees with the sources of the steps, a handful of its cases is judged as their
 # labels have it, and the runner turns red where it should: a mutant that nobody tells of, a legal change that is told, a
-# catalogue that has drifted. Exit 77 where there is no python3.
+# deadlock whose report names a victim, a catalogue that has drifted. Exit 77 where there is no python3.
 # shellcheck source=tests/tools/shared.sh
 . "$(dirname "$0")/shared.sh"
 root=$1 build=$2
@@ -18,7 +18,9 @@ run() {
 # says REGEX: the last run did
 says() { echo "$out" | grep -qE -e "$1" || failed "not said: $1: $out"; }
 
-# one_case CODE WORDS NAME CLASS OLD NEW: a catalogue with one case on step 02, and what the runner with these words says of it
+# one_case CODE WORDS NAME CLASS OLD NEW: a catalogue with one case on step 02, and what the runner with these words says of
+# it. $more: another line of the case
+more=
 one_case() {
     cat >"$scratch/made_up.txt" <<CASE
 run smem = 02_simple_umma --m 128 --n 256 --k 192
@@ -28,6 +30,7 @@ case $3 $4
 in simple_umma
 - $5
 + $6
+$more
 why made up
 CASE
     # shellcheck disable=SC2086 # words on purpose
@@ -56,6 +59,18 @@ says 'identifier "no_such_fence" is undefined'
 
 one_case 1 '--require --timeout 1' hangs 'error: deadlock' 'mbarrier_wait(done, kt & 1);' 'while (true) __nanosleep(100);'
 says '^ +error +hangs +hang'
+
+more='root done'
+one_case 0 '--require' root 'error: deadlock' 'mbarrier_init(done, 1);' 'mbarrier_init(done, 2);'
+says '^deadlocks: 1, of which 1 of 1 name the root$'
+more='root another'
+one_case 0 '--require' line 'error: deadlock' 'mbarrier_wait(done, kt & 1);' \
+    'mbarrier_wait(done, kt & 1); mbarrier_wait(done, ~kt & 1);'
+says '^deadlocks: 1, of which 1 of 1 name the root$'
+one_case 1 '--require' victim 'error: deadlock' 'mbarrier_init(done, 1);' 'mbarrier_init(done, 2);'
+says '^deadlocks: 1, of which 0 of 1 name the root$'
+says '^ +victim +\(default\) phase 0 of done '
+more=
 
 one_case 2 '' gone 'legal:' 'no_such_text();' ';'
 says 'made_up.txt:6: gone: .*: 0 places instead of one are .no_such_text\(\);'

@@ -28,6 +28,7 @@ void race_end_launch(struct grid_watch *g) {
 void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
     vclock_pool_init(&r->clocks, cl->num_ctas, cl->block.x * cl->block.y * cl->block.z);
     r->cluster = cl;
+    r->most_time = (uint32_t)race_bound(r, BOUND_EVENTS);
     r->island = cl->island;
     r->strict = cl->cta[0].gpu->config.check == MACH_CHECK_STRICT;
     r->warps_each = r->clocks.warps_each;
@@ -37,6 +38,7 @@ void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
         r->warps[w].strand = xcalloc(VCLOCK_LANES, sizeof(struct strand));
         r->warps[w].strand[0].lanes = UINT32_MAX;
         r->warps[w].num_strands = 1;
+        r->warps[w].sites.most = (uint32_t)race_bound(r, BOUND_SITES) + 1;
     }
     r->grid = grid;
     r->number = (uint32_t)cl->number;
@@ -50,6 +52,7 @@ static void end_warp(struct race *r, struct warp_watch *w) {
     xfree(w->strand);
     xfree(w->sites.log);
     know_forget(r, &w->bar_met);
+    flags_end_warp(r, w->giver);
 }
 
 static void end_cta(struct race *r, const struct listener *self, const struct cta *cta) {

@@ -25,6 +25,7 @@ struct warp_watch {
     struct meeting bar_met; /*  `done`: and what the generation carried */
     struct sites sites;     /* the lines of its accesses */
     struct tells tells;     /* and of its arrivals */
+    struct giver *giver;    /* what it gave to words last: flags.c */
 };
 
 /* A CTA, until its cluster ends. */
@@ -39,12 +40,13 @@ struct grid_watch {
     struct vclock_pool far;                /* clocks in sets */
     struct diag_dim3 grid, block, cluster; /* in CTAs */
     struct flags flags;
-    bool quiet; /* too many flags: nothing can be told of global memory any more */
+    bool quiet; /* too many flags: nothing can be told of global memory any more: BOUND_FLAG_BYTES */
     _Atomic uint32_t num_records;
     pthread_mutex_t lock; /* of what follows */
     struct record_chunk *chunks;
     struct map_release *releases;
     uint32_t num_releases, cap_releases;
+    bool lost_releases; /* there were more: BOUND_RELEASES */
 };
 
 /* The check of one cluster: what is known in it, from its start to its end. */
@@ -54,6 +56,7 @@ struct race {
     struct island *island;
     bool strict;              /* --check=strict */
     uint32_t time;            /* events so far */
+    uint32_t most_time;       /* BOUND_EVENTS: then it stands still, and accesses are no longer looked at */
     uint32_t warps_each;      /* of a CTA */
     struct meeting barrier;   /* of the cluster */
     struct warp_watch *warps; /* clocks.warps of them */
@@ -80,6 +83,9 @@ static inline uint32_t race_warp(const struct race *r, const struct cta *cta, ui
 static inline uint32_t race_warp_of(const struct race *r, const struct event_by *by) {
     return race_warp(r, by->cta, by->warp);
 }
+/* At most so much of it is kept; and no more was, but a finding may have needed it (report/bounds.h). */
+static inline uint64_t race_bound(const struct race *r, enum bound b) { return event_bound(r->cluster->cta[0].gpu, b); }
+static inline void race_lost(const struct race *r, enum bound b) { event_tell_unseen(r->cluster->cta[0].gpu, b); }
 /* So many layers are kept. */
 static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
 /* Is the rule reported at this level? If not, it does not stand for another one. */

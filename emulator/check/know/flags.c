@@ -3,8 +3,34 @@
 
 #include "base/heap.h"
 
-#define MAX_FLAG_BYTES (256u << 20) /* that the flags of a launch may take, about; of more nothing can be said */
+#include <string.h>
+
 #define KEY_SHARED (UINT64_C(1) << 63)
+#define TAKERS 4u
+#define OWN_NOW UINT32_MAX /* in time of struct gift: up to flag.time */
+
+struct gift {
+    uint32_t holders;
+    bool shared; /* it is not to be changed, and time[l] says up to when the giver's own accesses go along */
+    uint32_t time[LAYERS];
+    union {
+        struct vclock *own[LAYERS]; /* of a cluster's table */
+        struct far *far[LAYERS];    /* of the launch's */
+    } of;
+};
+
+/* Kept until the warp ends: the clocks of which the latest gift to a word of each table was made. */
+struct giver {
+    struct gift *gift[2];
+    struct vclock *from[2][LAYERS];
+};
+
+/* Took that version: polls need not take it again. */
+struct flag_taker {
+    uint32_t version, cluster;
+    uint16_t warp;
+    uint8_t lane, order;
+};
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
@@ -24,6 +50,7 @@ static void grow(struct flags *w) {
     const struct flags old = *w;
     w->bits = old.bits ? old.bits + 1 : 6;
     w->flag = xcalloc(UINT64_C(1) << w->bits, sizeof *w->flag);
+    w->bytes += (sizeof *w->flag << w->bits) - (old.bits ? sizeof *w->flag << old.bits : 0);
     for (uint64_t i = 0; old.bits && i < UINT64_C(1) << old.bits; i++)
         if (old.flag[i].key)
             *slot_of(w, old.flag[i].key) = old.flag[i];
@@ -34,7 +61,7 @@ static struct flag *find_or_add(struct flags *w, uint64_t key) {
     struct flag *flag = find(w, key);
     if (flag)
         return flag;
-    if (!w->bits || w->num >= UINT32_C(1) << (w->bits - 1))
+    if (!w->bits || w->num >= UINT32_C(3) << (w->bits - 2))
         grow(w);
     w->num++;
     flag = slot_of(w, key);
@@ -53,47 +80,142 @@ struct sync {
     bool local, narrow;
 };
 
-static void clear(const struct sync *s, struct flag *w) {
-    w->version++;
+static struct flags *table(const struct sync *s) { return s->local ? &s->r->flags : &s->r->grid->flags; }
+
+static void drop_gift(struct vclock_pool *clocks, struct flags *of, bool local, struct gift *g) {
+    if (!g || --g->holders)
+        return;
     for (unsigned l = 0; l < LAYERS; l++)
-        if (s->local) {
-            vclock_set(&s->r->clocks, &w->given.own[l], NULL);
-        } else {
-            far_drop(s->r->clocks.far, w->given.far[l]);
-            w->given.far[l] = NULL;
-        }
+        if (local)
+            vclock_drop(clocks, g->of.own[l]);
+        else
+            far_drop(clocks, g->of.far[l]);
+    of->bytes -= sizeof *g;
+    xfree(g);
 }
 
-static void give_layer(const struct sync *s, struct flag *w, unsigned l, struct vclock *c) {
+static struct gift *new_gift(const struct sync *s, bool shared) {
+    struct gift *g = xcalloc(1, sizeof *g);
+    table(s)->bytes += sizeof *g;
+    g->holders = 1;
+    g->shared = shared;
+    return g;
+}
+
+static void set_gift(const struct sync *s, struct gift **to, struct gift *g) {
+    struct gift *old = *to;
+    *to = g;
+    drop_gift(s->local ? &s->r->clocks : s->r->clocks.far, table(s), s->local, old);
+}
+
+static void clear(const struct sync *s, struct flag *w) {
+    w->version++;
+    set_gift(s, &w->gift, NULL);
+}
+
+/* A layer of a gift: what a clock of this cluster knows; what another gift has; what a lane did up to `time`. */
+static void give_clock(const struct sync *s, struct gift *g, unsigned l, struct vclock *c) {
     struct vclock_pool *far = s->r->clocks.far;
     if (!c)
         return;
     if (s->local) {
-        vclock_join(&s->r->clocks, &w->given.own[l], c);
+        vclock_join(&s->r->clocks, &g->of.own[l], c);
         return;
     }
     struct vclock *mine = vclock_export(&s->r->clocks, c);
-    far_join(far, &w->given.far[l], vclock_far(c));
-    far_add(far, &w->given.far[l], s->r->number, mine);
+    far_join(far, &g->of.far[l], vclock_far(c));
+    far_add(far, &g->of.far[l], s->r->number, mine);
     vclock_drop(far, mine);
 }
 
-static void give(const struct sync *s, struct flag *w) {
-    struct meeting m = {{NULL}, {NULL}, NULL};
-    w->version++;
-    know_arrive(s->r, s->warp, 1u << s->lane, &m, &(struct sem){s->order, s->scope, true});
-    vclock_join(&s->r->clocks, &m.open[LAYER_ORDER], race_strand(s->r, s->warp, 1u << s->lane)->k.now[LAYER_PERFORMED]);
-    for (unsigned l = 0; l < LAYERS; l++)
-        give_layer(s, w, l, m.open[l]);
-    know_forget(s->r, &m);
+static void give_gift(const struct sync *s, struct gift *g, unsigned l, const struct gift *from) {
+    if (s->local)
+        vclock_join(&s->r->clocks, &g->of.own[l], from->of.own[l]);
+    else
+        far_join(s->r->clocks.far, &g->of.far[l], from->of.far[l]);
 }
 
-static struct flags *table(const struct sync *s) { return s->local ? &s->r->flags : &s->r->grid->flags; }
+static void give_lane(const struct sync *s, struct gift *g, unsigned l, const struct flag *who, uint32_t time) {
+    struct vclock_pool *far = s->r->clocks.far;
+    struct vclock *c = NULL;
+    if (!time)
+        return;
+    if (s->local) {
+        vclock_add_lanes(&s->r->clocks, &g->of.own[l], who->warp, 1u << who->lane, time);
+        return;
+    }
+    vclock_add_lanes(far, &c, who->warp, 1u << who->lane, time);
+    far_add(far, &g->of.far[l], who->cluster, c);
+    vclock_drop(far, c);
+}
+
+/* What the lane gives, but for the time: mostly what its warp gave last. */
+static struct gift *gift_now(const struct sync *s) {
+    struct giver **giver = &s->r->warps[s->warp].giver;
+    struct meeting m = {{NULL}, {NULL}, NULL};
+    uint32_t own[LAYERS] = {0};
+    know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true});
+    for (unsigned l = 0; l < LAYERS; l++)
+        own[l] = own[l] == s->r->time ? OWN_NOW : own[l];
+    if (!*giver)
+        *giver = xcalloc(1, sizeof **giver);
+    struct gift **latest = &(*giver)->gift[s->local];
+    struct vclock **from = (*giver)->from[s->local];
+    if (!*latest || memcmp(from, m.open, sizeof m.open) != 0 || memcmp((*latest)->time, own, sizeof own) != 0) {
+        struct gift *g = new_gift(s, true);
+        memcpy(g->time, own, sizeof own);
+        for (unsigned l = 0; l < LAYERS; l++) {
+            give_clock(s, g, l, m.open[l]);
+            vclock_set(&s->r->clocks, &from[l], m.open[l]);
+        }
+        give_clock(s, g, LAYER_ORDER, m.open[LAYER_PERFORMED]);
+        set_gift(s, latest, g);
+    }
+    know_forget(s->r, &m);
+    return *latest;
+}
+
+/* From now on the gift is the word's own, with the times of those who gave it. */
+static void make_own(const struct sync *s, struct flag *w) {
+    if (!w->gift || !w->gift->shared)
+        return;
+    struct gift *g = new_gift(s, false);
+    for (unsigned l = 0; l < LAYERS; l++) {
+        give_gift(s, g, l, w->gift);
+        give_lane(s, g, l, w, w->gift->time[l] == OWN_NOW ? w->time : w->gift->time[l]);
+    }
+    set_gift(s, &w->gift, g);
+}
+
+static void give(const struct sync *s, struct flag *w) {
+    const struct flag who = {.cluster = s->r->number, .warp = (uint16_t)s->warp, .lane = (uint8_t)s->lane};
+    const bool again = w->cluster == who.cluster && w->warp == who.warp && w->lane == who.lane;
+    struct gift *g = gift_now(s);
+    w->version++;
+    if (w->gift && (w->gift != g || !again)) {
+        make_own(s, w);
+        for (unsigned l = 0; l < LAYERS; l++) {
+            give_gift(s, w->gift, l, g);
+            give_lane(s, w->gift, l, &who, g->time[l] == OWN_NOW ? s->r->time : g->time[l]);
+        }
+    } else if (!w->gift) {
+        g->holders++;
+        w->gift = g;
+    }
+    w->time = s->r->time;
+    w->cluster = who.cluster;
+    w->warp = who.warp;
+    w->lane = who.lane;
+}
 
 static bool has_taken(const struct sync *s, struct flag *w) {
     const uint32_t cluster = s->r->number;
     const uint8_t order = (uint8_t)((uint32_t)s->order << 4 | (uint32_t)s->scope);
-    struct flag_taker *t = &w->taker[(cluster + s->warp) % FLAG_TAKERS];
+    if (!w->taker) {
+        w->taker = xcalloc(TAKERS, sizeof *w->taker);
+        table(s)->bytes += TAKERS * sizeof *w->taker;
+    }
+    struct flag_taker *t = &w->taker[(cluster + s->warp) % TAKERS];
     if (t->version == w->version && t->cluster == cluster && t->warp == s->warp && t->lane == s->lane &&
         t->order == order)
         return true;
@@ -106,12 +228,13 @@ static void take(const struct sync *s, uint64_t key) {
     struct meeting m = {{NULL}, {NULL}, NULL};
     if (!w || has_taken(s, w))
         return;
-    for (unsigned l = 0; l < LAYERS; l++)
+    make_own(s, w);
+    for (unsigned l = 0; w->gift && l < LAYERS; l++)
         if (s->local)
-            vclock_set(&s->r->clocks, &m.done[l], w->given.own[l]);
+            vclock_set(&s->r->clocks, &m.done[l], w->gift->of.own[l]);
         else
-            vclock_import(&s->r->clocks, &m.done[l], far_of(w->given.far[l], s->r->number),
-                          s->narrow ? NULL : w->given.far[l]);
+            vclock_import(&s->r->clocks, &m.done[l], far_of(w->gift->of.far[l], s->r->number),
+                          s->narrow ? NULL : w->gift->of.far[l]);
     const uint32_t each = s->r->warps_each;
     const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each; /* of the latest giver */
     know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct sem){s->order, s->scope, near});
@@ -129,17 +252,12 @@ static void put(const struct sync *s, uint64_t key) {
     const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
     if (!sem_releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
         return;
-    const uint32_t each = LAYERS * (512 + 9 * s->r->clocks.warps);
-    if (!s->local && s->r->grid->flags.num >= MAX_FLAG_BYTES / each) {
+    const struct grid_watch *g = s->r->grid;
+    if (!s->local && g->flags.bytes + g->far.bytes >= race_bound(s->r, BOUND_FLAG_BYTES)) {
         s->r->grid->quiet = true;
-        event_tell_unseen(s->r->cluster->cta[0].gpu, UNSEEN_GLOBAL_RACES);
         return;
     }
-    struct flag *w = find_or_add(table(s), key);
-    w->cluster = s->r->number;
-    w->warp = (uint16_t)s->warp;
-    w->lane = (uint8_t)s->lane;
-    give(s, w);
+    give(s, find_or_add(table(s), key));
 }
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
@@ -180,17 +298,25 @@ void flags_sync(struct race *r, const struct event_access *e) {
     }
 }
 
-void flags_end(struct race *r) {
-    const struct sync s = {.r = r, .local = true};
-    const struct flags *w = &r->flags;
-    for (uint64_t i = 0; w->bits && i < UINT64_C(1) << w->bits; i++)
-        clear(&s, &w->flag[i]);
+void flags_end_warp(struct race *r, struct giver *g) {
+    for (int local = 0; g && local < 2; local++) {
+        const struct sync s = {.r = r, .local = local};
+        for (unsigned l = 0; l < LAYERS; l++)
+            vclock_drop(&r->clocks, g->from[local][l]);
+        if (g->gift[local])
+            set_gift(&s, &g->gift[local], NULL);
+    }
+    xfree(g);
+}
+
+static void end_table(struct flags *w, struct vclock_pool *clocks, bool local) {
+    for (uint64_t i = 0; w->bits && i < UINT64_C(1) << w->bits; i++) {
+        drop_gift(clocks, w, local, w->flag[i].gift);
+        xfree(w->flag[i].taker);
+    }
     xfree(w->flag);
 }
 
-void flags_end_launch(struct flags *w, struct vclock_pool *far) {
-    for (uint64_t i = 0; w->bits && i < UINT64_C(1) << w->bits; i++)
-        for (unsigned l = 0; l < LAYERS; l++)
-            far_drop(far, w->flag[i].given.far[l]);
-    xfree(w->flag);
-}
+void flags_end(struct race *r) { end_table(&r->flags, &r->clocks, true); }
+
+void flags_end_launch(struct flags *w, struct vclock_pool *far) { end_table(w, far, false); }

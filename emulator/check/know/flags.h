@@ -15,24 +15,20 @@
 #include "check/know/know.h"
 #include "check/vclock/far.h"
 
-#define FLAG_TAKERS 4u
+struct gift;  /* what a release sequence has released */
+struct giver; /* what a warp released last */
 
-/* A word that strong accesses use. Those who read it get all that its release sequence has released. */
+/* A word that strong accesses use. Those who read it get all that its release sequence has released. A thread that
+ * releases many words, and learns nothing from others meanwhile, gives them all the same but for the time: they share
+ * one gift until somebody takes it. */
 struct flag {
     uint64_t key; /* 0: none */
-    uint32_t cluster;
-    uint16_t warp; /* who wrote it last */
+    struct gift *gift;
+    struct flag_taker *taker;  /* some that have taken it, or NULL */
+    uint32_t cluster, version; /* of what it gives, from 1 */
+    uint32_t time;             /* of a shared gift: when it was given */
+    uint16_t warp;             /* who wrote it last */
     uint8_t lane;
-    uint32_t version;   /* of what it gives, from 1 */
-    struct flag_taker { /* took that version: polls need not take it again */
-        uint32_t version, cluster;
-        uint16_t warp;
-        uint8_t lane, order;
-    } taker[FLAG_TAKERS];
-    union {
-        struct vclock *own[LAYERS]; /* of a cluster's table */
-        struct far *far[LAYERS];    /* of the launch's */
-    } given;
 };
 
 /* A table of flags: of a cluster, those in shared memory or used at .cta or .cluster scope; of a launch, all others.
@@ -40,11 +36,13 @@ struct flag {
 struct flags {
     struct flag *flag; /* hashed: 1 << bits of them */
     uint32_t num, bits;
+    uint64_t bytes; /* that they take, about, but for clocks */
 };
 
 /* Threads touch words of shared or global memory by a strong access: what they learn, and give on. */
 void flags_sync(struct race *r, const struct event_access *e);
-/* The cluster ends; the launch ends. */
+/* A warp ends; the cluster ends; the launch ends. */
+void flags_end_warp(struct race *r, struct giver *g);
 void flags_end(struct race *r);
 void flags_end_launch(struct flags *w, struct vclock_pool *far);
 

@@ -65,11 +65,16 @@ static void merge(struct race *r, struct warp_watch *w) {
 struct arriving {
     struct race *r;
     struct vclock **to;
+    uint32_t *own; /* NULL, or the times are put down here, of each layer, and the clocks do without them */
     struct vclock_step step;
 };
 
 /* They give what they know in a layer, and what they have done themselves up to `time`. */
 static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
+    if (a->own) {
+        a->own[l] = time;
+        time = 0;
+    }
     vclock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
 }
 
@@ -133,10 +138,18 @@ void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *
     struct arriving a;
     a.r = r;
     a.to = m->open;
+    a.own = NULL;
     FOR_STRANDS(s, &r->warps[warp], lanes) {
         vclock_step_begin(&a.step, warp, s->lanes & lanes, 0);
         arrive(&a, &s->k, how);
     }
+}
+
+void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *m, uint32_t own[LAYERS],
+                  const struct sem *how) {
+    struct arriving a = {.r = r, .to = m->open, .own = own};
+    vclock_step_begin(&a.step, warp, 1u << lane, 0);
+    arrive(&a, &race_strand(r, warp, 1u << lane)->k, how);
 }
 
 void know_phase(struct race *r, struct meeting *m) {

@@ -81,6 +81,10 @@ static inline bool sem_acquires(enum event_order o) {
 
 /* Lanes arrive: the phase under way gets what they know and what they did. */
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct sem *how);
+/* The same of one lane, but that the phase gets only what it knows of others; own[l]: up to when what it did itself
+ * goes along in that layer, 0: nothing does. */
+void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *m, uint32_t own[LAYERS],
+                  const struct sem *how);
 /* The phase under way is complete. */
 void know_phase(struct race *r, struct meeting *m);
 /* Whoever sees the phase under way complete knows `step` steps of the token. */

@@ -3,8 +3,6 @@
 
 #include "base/heap.h"
 
-#define MAX_ACQUIRES 256u /* of a cluster: of more the oldest is forgotten */
-
 /* Lanes of a warp are told of one by one. */
 static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
     struct grid_watch *g = r->grid;
@@ -13,12 +11,12 @@ static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
     if (last && last->cluster == r->number && last->warp == warp && last->clock == r->island->clock) {
         last->lanes |= lanes;
         last->time = r->time;
-    } else if (g->num_releases < MAX_RELEASES) {
+    } else if (g->num_releases < race_bound(r, BOUND_RELEASES)) {
         g->releases = xgrow(g->releases, g->num_releases, &g->cap_releases, sizeof *g->releases);
         g->releases[g->num_releases++] = (struct map_release){
             .clock = r->island->clock, .cluster = r->number, .warp = warp, .lanes = lanes, .time = r->time};
     } else {
-        event_tell_unseen(r->cluster->cta[0].gpu, UNSEEN_TENSOR_MAPS);
+        g->lost_releases = true;
     }
     pthread_mutex_unlock(&g->lock);
 }
@@ -28,8 +26,10 @@ static void map_acquired(struct race *r, uint32_t warp, const struct strand *s, 
     uint32_t i = 0;
     while (i < q->num && (q->list[i].map != map || q->list[i].warp != warp))
         i++;
-    if (i == MAX_ACQUIRES)
-        i = 0;
+    if (i == q->num && i >= race_bound(r, BOUND_ACQUIRES)) {
+        q->lost = true;
+        return;
+    }
     if (i == q->num) {
         q->list = xgrow(q->list, q->num, &q->cap, sizeof *q->list);
         q->list[q->num++] = (struct map_acquire){0};
@@ -66,9 +66,11 @@ bool maps_is_released(const struct race *r, const struct map_acquire *a, uint32_
         const bool own = near && m->warp == a->warp && m->lanes & a->lanes && m->time <= a->time;
         found = m->cluster == cluster && m->time >= time && (own || vclock_knows_any(c, m->warp, m->lanes, m->time));
     }
-    found |= g->num_releases == MAX_RELEASES;
+    const bool lost = !found && g->lost_releases;
     pthread_mutex_unlock(&g->lock);
-    return found;
+    if (lost)
+        race_lost(r, BOUND_RELEASES);
+    return found || lost;
 }
 
 void maps_end(struct race *r) {

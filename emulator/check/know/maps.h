@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define MAX_RELEASES (1u << 16) /* in a launch; of more nothing can be said */
-
 /* fence.proxy.tensormap::generic.release by lanes of a warp; kept until the launch ends. */
 struct map_release {
     uint64_t clock; /* of the island: which execution of the fence */
@@ -23,6 +21,7 @@ struct map_acquire {
 struct map_acquires {
     struct map_acquire *list;
     uint32_t num, cap;
+    bool lost; /* there were more: BOUND_ACQUIRES */
 };
 
 /* tensormap.cp_fenceproxy: the lanes of a warp, which wait for one another, read and write as one. The order in its

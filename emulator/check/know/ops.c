@@ -6,9 +6,7 @@
 #include <string.h>
 
 #define NOTES_AT_ONCE 16u
-#define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
 #define RECORDS_AT_ONCE 64u
-#define MAX_RECORDS (1u << 20) /* of a launch; of more nothing is kept */
 
 /* Records of operations in one piece of memory, until the launch ends. */
 struct record_chunk {
@@ -108,6 +106,7 @@ void notes_end_warp(struct race *r, struct warp_ops *w) {
     drop_list(r, w->loads);
     drop_list(r, w->stores);
     drop_list(r, w->bulk);
+    drop_list(r, w->maps);
     xfree(w->bulk_groups);
     xfree(w->copies);
     xfree(w->tensor);
@@ -116,8 +115,8 @@ void notes_end_warp(struct race *r, struct warp_ops *w) {
 static struct op_record *new_record(struct race *r) {
     struct grid_watch *g = r->grid;
     if (!r->chunk || r->chunk->num == RECORDS_AT_ONCE) {
-        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= MAX_RECORDS) {
-            event_tell_unseen(r->cluster->cta[0].gpu, UNSEEN_OPERATIONS);
+        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= race_bound(r, BOUND_RECORDS)) {
+            race_lost(r, BOUND_RECORDS);
             return NULL;
         }
         r->chunk = xcalloc(1, sizeof *r->chunk);
@@ -180,16 +179,17 @@ static struct note *unlink_note(struct note **list) {
 
 static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
 
-/* Nobody waits for so many: the oldest count as over. */
+/* Nobody waits for so many: the oldest count as over, which is told of when it decides something (viewer.c). */
 static void shorten(struct race *r, struct warp_ops *w) {
+    const uint32_t keep = (uint32_t)race_bound(r, BOUND_BULK) / 2;
     struct note **at = &w->bulk;
-    for (uint32_t i = 0; *at && i < MAX_BULK / 2; i++)
+    for (uint32_t i = 0; *at && i < keep; i++)
         at = &(*at)->next;
     while (*at) {
         (*at)->read = (*at)->written = (struct done){.how = DONE_FORGOTTEN};
         note_drop(r, unlink_note(at));
     }
-    w->num_bulk = MAX_BULK / 2;
+    w->num_bulk = keep + 1; /* with the one that comes */
 }
 
 /* The second half of a store was issued with the first: it knows what that does, and is in its group. */
@@ -214,13 +214,18 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
         vclock_set(&r->clocks, &n->now[l], f->now[l]);
 }
 
-static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
-    struct warp_ops *w = &r->warps[n->warp].ops;
-    if (++w->num_bulk > MAX_BULK)
-        shorten(r, w);
+/* How many bulk-groups the lane has committed, counted from now on. */
+static uint32_t *groups_of(struct warp_ops *w, uint32_t lane) {
     if (!w->bulk_groups)
         w->bulk_groups = xcalloc(VCLOCK_LANES, sizeof *w->bulk_groups);
-    n->group = w->bulk_groups[lane_of(n)];
+    return &w->bulk_groups[lane];
+}
+
+static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
+    struct warp_ops *w = &r->warps[n->warp].ops;
+    if (++w->num_bulk > race_bound(r, BOUND_BULK))
+        shorten(r, w);
+    n->group = *groups_of(w, lane_of(n));
     if (follows)
         follow(r, n, follows);
     link_note(&w->bulk, n);
@@ -276,6 +281,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->time = r->time;
     n->clock = r->island->clock;
     n->source = op->src_off;
+    n->signals = work->signals != NULL;
     n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
     const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
@@ -357,6 +363,31 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
+static void forget_maps(struct race *r, struct warp_ops *w) {
+    for (struct note **at = &w->maps; *at;)
+        if ((*at)->read.how != DONE_NOT)
+            note_drop(r, unlink_note(at));
+        else
+            at = &(*at)->next;
+}
+
+void note_reads_map(struct race *r, struct note *n) {
+    struct warp_ops *w = &r->warps[n->warp].ops;
+    if (!n->signals)
+        return;
+    forget_maps(r, w);
+    n->group = *groups_of(w, lane_of(n));
+    link_note(&w->maps, n);
+}
+
+static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but) {
+    struct warp_ops *w = &r->warps[warp].ops;
+    for (struct note *n = w->maps; n; n = n->next)
+        if (n->read.how == DONE_NOT && lanes >> lane_of(n) & 1 && n->group + but < *groups_of(w, lane_of(n)))
+            n->read = by_warp(r, n);
+    forget_maps(r, w);
+}
+
 /* Those that are done in full need not be asked about again; of stores the source alone is. */
 static void forget_bulk(struct race *r, uint32_t warp) {
     for (struct note **at = &r->warps[warp].ops.bulk; *at;)
@@ -385,6 +416,7 @@ void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk)
 void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read) {
     if (bulk) {
         wait_bulk(r, warp, lanes, but, read);
+        wait_maps(r, warp, lanes, but);
         forget_bulk(r, warp);
         return;
     }

@@ -20,7 +20,7 @@ struct done {
         DONE_NOT,      /* not yet, for anybody */
         DONE_TOKEN,    /* for those who know `step` steps of the token */
         DONE_THREAD,   /* for those who know one of the lanes up to `time` */
-        DONE_FORGOTTEN /* for everybody: it is no longer followed */
+        DONE_FORGOTTEN /* for everybody: it is no longer followed, BOUND_BULK */
     } how;
     uint32_t token, step;
     uint32_t warp, lanes, time;
@@ -50,6 +50,7 @@ struct note {
     struct done read, written;     /* the shared or tensor memory that it reads, writes */
     struct done then;              /* an operation of another thread that runs behind it (9.7.16.6.4.3) */
     bool spanned;                  /* its memory was noted when it was issued */
+    bool signals;                  /* an mbarrier: it is in no bulk-group */
     bool tensor;                   /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;              /* tcgen05.ld; a register of it was used */
@@ -94,6 +95,7 @@ struct warp_ops {
     struct note *loads, *stores; /* tcgen05.ld and .st */
     struct note *bulk;           /* operations in bulk-groups of its lanes, */
     uint32_t num_bulk;           /*  so many */
+    struct note *maps;           /* loads that signal an mbarrier, whose tensor map is in global memory */
     uint32_t *bulk_groups;       /* committed by each lane, or NULL */
     struct lane_copies *copies;  /* of each lane, or NULL */
     struct tensor_queue {
@@ -126,6 +128,10 @@ void notes_end_launch(struct grid_watch *g);
 /* tcgen05.wait::ld (`loads`) or ::st; an instruction uses a register of tcgen05.ld `number`. */
 void note_waited(struct race *r, uint32_t warp, bool loads);
 void note_used_ld(struct race *r, uint32_t warp, uint64_t number);
+/* A copy reads a tensor map in global memory. That is over when the copy is, or, as this reading belongs to a bulk-group
+ * (9.7.9.27.1.2), behind wait_group of its thread, also where the copy signals an mbarrier; of the data that such a copy
+ * reads the same is then taken to be over. */
+void note_reads_map(struct race *r, struct note *n);
 /* commit_group and wait_group, of cp.async.bulk or cp.async. `but`: so many groups may be pending; `read`: .read. */
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk);
 void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read);

@@ -43,6 +43,7 @@ static void forget(struct race *r, struct mbar_watch *m) {
     vclock_set(&r->clocks, &m->before, NULL);
     xfree(m->init);
     xfree(m->uses);
+    xfree(m->others);
     xfree(m->seen);
 }
 
@@ -90,13 +91,30 @@ void mbars_met(struct race *r) {
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
+/* A warp's latest use was by lanes that take no part in this one. Of each lane of a warp there is one use at most. */
+static void keep_others(struct mbar_watch *m, const struct mbar_use *use, uint32_t mine) {
+    struct mbar_use rest = *use;
+    rest.lanes &= ~mine;
+    for (uint32_t i = 0; i < m->num_others; i++) {
+        struct mbar_use *u = &m->others[i];
+        u->lanes &= u->warp == use->warp ? ~(use->lanes | mine) : UINT32_MAX;
+        if (!u->lanes)
+            m->others[i--] = m->others[--m->num_others];
+    }
+    m->others = xgrow(m->others, m->num_others, &m->cap_others, sizeof *m->others);
+    m->others[m->num_others++] = rest;
+}
+
 static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (e->by.op)
         return;
     if (!m->uses)
         m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
-    struct mbar_use *use = &m->uses[race_warp(r, e->by.cta, e->by.warp)];
-    *use = (struct mbar_use){r->time, e->by.lanes, e->by.site}; /* of other lanes nothing is kept */
+    struct mbar_use *use = &m->uses[warp];
+    if (use->lanes & ~e->by.lanes)
+        keep_others(m, use, e->by.lanes);
+    *use = (struct mbar_use){warp, r->time, e->by.lanes, e->by.site};
 }
 
 /* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
@@ -132,9 +150,10 @@ static void remember_seen(struct race *r, const struct event_sync *e, struct mba
     if (m->saw != e->phase)
         memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
     m->saw = e->phase;
-    struct mbar_use *use = &m->seen[race_warp(r, e->by.cta, e->by.warp)];
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    struct mbar_use *use = &m->seen[warp];
     if (!use->time)
-        *use = (struct mbar_use){r->time, e->done, e->by.site};
+        *use = (struct mbar_use){warp, r->time, e->done, e->by.site};
 }
 
 /* The polls of some lanes were answered with yes. */

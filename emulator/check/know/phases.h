@@ -6,7 +6,7 @@
 
 /* A use of an mbarrier by a warp. */
 struct mbar_use {
-    uint32_t time, lanes;
+    uint32_t warp, time, lanes;
     const struct diag_site *site;
 };
 
@@ -22,7 +22,9 @@ struct mbar_watch {
     struct mbar_init *init; /* at least one; several where mbarrier.init came again before any use */
     uint32_t num_init, cap_init;
     enum mbar_seen { MBAR_FRESH, MBAR_RELEASED, MBAR_PUBLISHED } published; /* to the other CTAs */
-    struct mbar_use *uses; /* the latest of each warp of the cluster, or NULL */
+    struct mbar_use *uses;   /* the latest of each warp of the cluster, or NULL; */
+    struct mbar_use *others; /*  and those of lanes that did not take part in it, */
+    uint32_t num_others, cap_others;
     struct mbar_use *seen; /* each warp's first poll that saw phase `saw` complete, or NULL */
     uint64_t saw;
     struct vclock *before; /* all arrivals of the phase before, in LAYER_RAN; NULL: some were not threads' */

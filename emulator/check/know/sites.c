@@ -3,14 +3,14 @@
 
 #include "base/heap.h"
 
-#define MAX_SITES 16384u
 #define LOOKS 4096u /* accesses that sites_before looks through */
 
 void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
     if (s->end && s->log[(s->end - 1) % s->room].time == time)
         return;
-    if (s->end == s->room && s->room < MAX_SITES) {
-        s->room = s->room ? 4 * s->room : 256;
+    if (s->end == s->room && s->room < s->most) {
+        const uint32_t more = s->room ? 4 * s->room : 256;
+        s->room = more < s->most ? more : s->most;
         s->log = xrealloc_array(s->log, s->room, sizeof *s->log);
     }
     s->log[s->end++ % s->room] = (struct site_time){time, site};
@@ -31,6 +31,10 @@ const struct diag_site *sites_find(const struct sites *s, uint32_t time) {
             high = middle;
     }
     return NULL;
+}
+
+bool sites_is_forgotten(const struct sites *s, uint32_t time) {
+    return oldest(s) && time < s->log[oldest(s) % s->room].time;
 }
 
 uint32_t sites_before(const struct sites *s, uint32_t time) {

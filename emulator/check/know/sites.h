@@ -4,6 +4,7 @@
 
 #include "report/diag.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The latest accesses of a warp, in the order of their times: a ring, until the warp ends. */
@@ -12,13 +13,14 @@ struct sites {
         uint32_t time;
         const struct diag_site *site;
     } * log;
-    uint32_t end, room;
+    uint32_t end, room, most; /* most: room for so many */
 };
 
 /* An instruction of the warp accesses memory, or issues an operation, at that time. */
 void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site);
 /* The line of the access at that time, or NULL if it is forgotten. */
 const struct diag_site *sites_find(const struct sites *s, uint32_t time);
+bool sites_is_forgotten(const struct sites *s, uint32_t time);
 /* When the same line was executed before that; 0: not known. */
 uint32_t sites_before(const struct sites *s, uint32_t time);
 

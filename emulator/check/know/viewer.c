@@ -18,6 +18,7 @@ bool viewer_knows_step(const struct viewer *v, enum layer layer, const struct do
     case DONE_THREAD:
         return viewer_knows_lanes(v, layer, d, layer == LAYER_TENSOR || layer == LAYER_TENSOR_SCOPED);
     case DONE_FORGOTTEN:
+        event_tell_unseen(v->by->cta->gpu, BOUND_BULK);
         return true;
     default:
         return false;

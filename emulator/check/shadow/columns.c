@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define MAX_AREAS 512u /* of more, the oldest is forgotten */
-
 /* Area: columns and lanes that an operation reads or writes; until a later access that is ordered behind it covers it,
  * or its columns are given back. */
 struct area {
@@ -23,6 +21,8 @@ struct area {
 struct columns_watch {
     struct area *areas;
     uint32_t num, cap;
+    struct area
+        lost; /* columns and lanes in which areas were forgotten, since they were allocated; `write`: some wrote */
     struct pair_alloc alloc; /* what a dealloc of its pair must be ordered behind */
     struct event_life
         closing[TMEM_COLUMNS / TMEM_GRANULE]; /* a pair's deallocations that one CTA of two has executed */
@@ -70,9 +70,28 @@ static bool judge(struct race *r, struct cta *owner, const struct area *old, con
     return true; /* told once */
 }
 
+/* The oldest is forgotten, which may be missed when somebody uses its columns (BOUND_AREAS). */
+static void forget_area(struct race *r, struct columns_watch *c) {
+    const struct area *a = &c->areas[0];
+    struct area *lost = &c->lost;
+    const bool none = lost->from == lost->to;
+    lost->from = none || a->from < lost->from ? a->from : lost->from;
+    lost->to = none || a->to > lost->to ? a->to : lost->to;
+    for (unsigned i = 0; i < 4; i++)
+        lost->lanes[i] |= a->lanes[i];
+    lost->write |= a->write;
+    drop_area(r, c, 0);
+}
+
+static void judge_lost(const struct race *r, const struct columns_watch *c, const struct area *a) {
+    if (overlap(&c->lost, a) && (c->lost.write || a->write))
+        race_lost(r, BOUND_AREAS);
+}
+
 static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c, const struct area *a,
                       const struct viewer *v) {
     bool told = false;
+    judge_lost(r, c, a);
     for (uint32_t i = 0; i < c->num; i++)
         if (overlap(&c->areas[i], a) && judge(r, owner, &c->areas[i], a, v, &told) && covers(a, &c->areas[i]) &&
             (a->write || !c->areas[i].write))
@@ -101,8 +120,8 @@ void columns_access(struct race *r, struct columns *columns, const struct event_
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
     judge_all(r, e->owner, c, &a, &v);
     sums_columns(r, &columns->sums, e, n);
-    if (c->num == MAX_AREAS)
-        drop_area(r, c, 0);
+    if (c->num && c->num >= race_bound(r, BOUND_AREAS))
+        forget_area(r, c);
     c->areas = xgrow(c->areas, c->num, &c->cap, sizeof *c->areas);
     note_hold(n);
     c->areas[c->num++] = a;
@@ -120,6 +139,7 @@ static void given_back(struct race *r, const struct columns_watch *c, const stru
     bool told = false;
     v.lanes = UINT32_MAX; /* the warp does it as one */
     v.synchronous = w->strand[0].k.pending;
+    judge_lost(r, c, &all);
     for (uint32_t i = 0; i < c->num; i++)
         if (overlap(&c->areas[i], &all))
             judge(r, e->owner, &c->areas[i], &all, &v, &told);
@@ -131,6 +151,8 @@ static void forget_columns(struct race *r, struct columns *columns, const struct
     for (uint32_t i = 0; i < c->num; i++)
         if (c->areas[i].from < e->column + e->columns && e->column < c->areas[i].to)
             drop_area(r, c, i--);
+    if (e->column <= c->lost.from && c->lost.to <= e->column + e->columns)
+        c->lost = (struct area){0};
     for (uint32_t i = 0; i < c->num_closing; i++)
         if (c->closing[i].column == e->column)
             c->closing[i--] = c->closing[--c->num_closing];

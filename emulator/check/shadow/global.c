@@ -1,15 +1,10 @@
 /* check/shadow/global.c - global memory: events to marks; contract in kept.h. */
 #include "check/shadow/kept.h"
 
-/* Runs of bytes that a cluster's threads load and that are looked at: kernels that load for seconds walk through
- * tables, each lane on its own. */
-#define MAX_READS 32768u
-
 /* A cluster's accesses: whose, and where they are remembered. */
 struct accesses {
     struct race *r;
     struct cells *cells;
-    uint32_t *reads;
 };
 
 /* --- operations --------------------------------------------------------------------------------------------------- */
@@ -31,15 +26,18 @@ static void engine(struct race *r, struct cells *c, const struct event_access *e
         cells_touch(c, &t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
 }
 
-/* Told when the copy is issued. Who knows of the issue may change the map: the text wants wait_group by the issuer, or
- * the copy's completion (9.7.9.25.1, 9.7.9.27.1.2), and well-kept kernels do with less (docs/memory-model.md). */
-static void reads_map(struct race *r, struct cells *c, const struct event_access *e, const struct note *n) {
+/* Told when the copy is issued; it reads the map later (9.7.9.25.1): note_reads_map() says until when. Chips do: of an
+ * H100's loads some came from where the map pointed after a change behind their issue (docs/memory-model.md). */
+static void reads_map(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
+    struct op_record *op = note_record(r, n);
+    if (!op)
+        return;
     struct toucher t = {.r = r, .v = &v, .map = true};
-    t.mark = (struct mark){.by.site = n->origin.site, .time = n->time, .cluster = r->number};
-    t.mark.flags = ONE_LANE * MARK_UNIT;
+    t.mark = (struct mark){.by.op = op, .time = n->time, .cluster = r->number};
+    t.mark.flags = MARK_OP | ONE_LANE * MARK_UNIT;
     t.mark.warp = (uint16_t)n->warp;
-    t.mark.lane = (int8_t)(n->lanes ? __builtin_ctz(n->lanes) : 0);
+    note_reads_map(r, n);
     cells_touch(c, &t, e->at[0], e->size, 1, 0);
 }
 
@@ -56,16 +54,10 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-static bool is_plain_load(const struct event_access *e) {
-    return e->effect == EFFECT_READ && e->by.order == ORDER_WEAK;
-}
-
 /* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
 static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
                 uint64_t bytes, uint32_t unit) {
     const uint64_t at = e->at[first];
-    if (is_plain_load(e) && (*a->reads)++ >= MAX_READS)
-        return;
     t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
     t->mark.lane = (int8_t)first;
     t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;
@@ -118,12 +110,14 @@ static void threads(const struct accesses *a, const struct event_access *e, cons
     }
 }
 
-void global_access(struct race *r, struct cells *c, uint32_t *reads, const struct event_access *e, struct note *n) {
-    const struct accesses a = {r, c, reads};
-    if (!c || !e->size || r->grid->quiet)
+void global_access(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
+    const struct accesses a = {r, c};
+    if (!c || !e->size)
         return;
-    if (e->agent == AGENT_THREAD && is_plain_load(e) && *reads >= MAX_READS)
+    if (r->grid->quiet) {
+        race_lost(r, BOUND_FLAG_BYTES);
         return;
+    }
     if (e->agent == AGENT_THREAD)
         threads(&a, e, NULL);
     else if (e->agent == AGENT_CP_ASYNC && n)

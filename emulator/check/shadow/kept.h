@@ -66,6 +66,9 @@ struct block {
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;
     uint32_t num_spans, cap_spans;
+    struct lost_bytes {
+        uint32_t from, to; /* from == to: none */
+    } lost[2];             /* where spans were forgotten (BOUND_SPANS), that read, that wrote */
 };
 
 /* The shared memory of a CTA, until the cluster ends. */
@@ -74,8 +77,9 @@ struct bytes_watch {
     struct block *block;
     struct readers *lists; /* of places that several threads have read */
     uint32_t num_lists, cap_lists;
-    uint32_t free_lists;  /* the first of them, + 1 */
-    struct split *splits; /* words of which the bytes count */
+    uint64_t most_readers; /* of one of them: BOUND_READERS */
+    uint32_t free_lists;   /* the first of them, + 1 */
+    struct split *splits;  /* words of which the bytes count */
     uint32_t num_splits, cap_splits;
 };
 
@@ -120,8 +124,7 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
 /* The device's malloc gives [at, at + bytes): what was done there before, is behind its free. */
 void cells_forget(struct cells *c, uint64_t at, uint64_t bytes);
 
-/* Threads or an operation, whose note is `n`, touch global memory. `reads`: runs of bytes that the cluster's threads
- * have loaded. */
-void global_access(struct race *r, struct cells *c, uint32_t *reads, const struct event_access *e, struct note *n);
+/* Threads or an operation, whose note is `n`, touch global memory. */
+void global_access(struct race *r, struct cells *c, const struct event_access *e, struct note *n);
 
 #endif

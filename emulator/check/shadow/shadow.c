@@ -14,7 +14,6 @@ struct shadow {
     uint32_t num_pieces;
     struct pieces *latest[LATEST_PIECES]; /* spans.c */
     struct cells *global;
-    uint32_t reads; /* of global memory */
 };
 
 struct shadow *shadow_new(struct race *r, struct cells *global) {
@@ -44,6 +43,7 @@ static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
     if (!b->block) {
         b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
         b->block = xcalloc(b->num_blocks, sizeof *b->block);
+        b->most_readers = race_bound(s->r, BOUND_READERS);
     }
     return b;
 }
@@ -119,7 +119,7 @@ static void alloc_writes(struct shadow *s, const struct event_access *e) {
 
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
     if (e->space == SPACE_GLOBAL)
-        global_access(s->r, s->global, &s->reads, e, n);
+        global_access(s->r, s->global, e, n);
     else if (e->space == SPACE_TENSOR)
         columns_access(s->r, &s->ctas[e->owner->rank].columns, e, n);
     else if (e->agent == AGENT_THREAD)

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define MAX_SPANS 256u /* in a block; of more, the oldest is forgotten */
 #define ANSWERS 16u
 
 static bool same_pieces(const struct pieces *a, const struct pieces *b) {
@@ -63,11 +62,39 @@ static const struct rows *common_rows(const struct span *a, const struct span *b
     return rows;
 }
 
+void spans_drop_pieces(struct pieces *p) {
+    if (p && !--p->holders)
+        xfree(p);
+}
+
+static void drop_span(struct race *r, struct block *k, uint32_t i) {
+    note_drop(r, k->spans[i].note);
+    spans_drop_pieces(k->spans[i].pieces);
+    k->spans[i] = k->spans[--k->num_spans];
+}
+
+/* The oldest is forgotten, which may be missed when somebody touches those bytes (BOUND_SPANS). */
+static void forget_span(struct race *r, struct block *k) {
+    const struct span *s = &k->spans[0];
+    struct lost_bytes *lost = &k->lost[s->write];
+    const bool none = lost->from == lost->to;
+    lost->from = none || s->from < lost->from ? s->from : lost->from;
+    lost->to = none || s->to > lost->to ? s->to : lost->to;
+    drop_span(r, k, 0);
+}
+
+static void judge_lost(const struct race *r, const struct block *k, uint32_t from, uint32_t to, bool writes) {
+    for (unsigned wrote = !writes; wrote < 2; wrote++)
+        if (from < k->lost[wrote].to && k->lost[wrote].from < to)
+            race_lost(r, BOUND_SPANS);
+}
+
 bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes) {
     struct viewer others;
     bool any = false;
-    for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
+    for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++) {
+        judge_lost(r, &b->block[k], from, to, writes);
         for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
             const struct span *s = &b->block[k].spans[i];
             if ((!s->write && !writes) || from >= s->to || s->from >= to)
@@ -80,6 +107,7 @@ bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct
             if (verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
                 return true;
         }
+    }
     return false;
 }
 
@@ -101,17 +129,6 @@ bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *o
                 return true;
         }
     return false;
-}
-
-void spans_drop_pieces(struct pieces *p) {
-    if (p && !--p->holders)
-        xfree(p);
-}
-
-static void drop_span(struct race *r, struct block *k, uint32_t i) {
-    note_drop(r, k->spans[i].note);
-    spans_drop_pieces(k->spans[i].pieces);
-    k->spans[i] = k->spans[--k->num_spans];
 }
 
 /* Need `old` not be kept, `s` coming: whoever is ordered behind `s` is ordered behind it? */
@@ -174,6 +191,7 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
 
 static void put_span(struct coming *c, struct block *k) {
     const struct span *s = c->s;
+    judge_lost(c->r, k, s->from, s->to, s->write);
     for (uint32_t i = 0; i < k->num_spans; i++) {
         struct span *old = &k->spans[i];
         if (!s->write && !old->write && !supersedes(s, old))
@@ -189,8 +207,8 @@ static void put_span(struct coming *c, struct block *k) {
         if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(c->r, k, i--);
     }
-    if (k->num_spans == MAX_SPANS)
-        drop_span(c->r, k, 0);
+    if (k->num_spans && k->num_spans >= race_bound(c->r, BOUND_SPANS))
+        forget_span(c->r, k);
     k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
     k->spans[k->num_spans++] = *s;
     if (s->pieces)

@@ -16,11 +16,11 @@
 #define STAMP_MANY STAMP_NEXT        /* `time` is the number of a list of them */
 #define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of those of its bytes */
 #define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, behind which its thread has an atomic */
-#define MAX_READERS 128u             /* of one place; of more, the oldest are forgotten */
 
 struct readers {
     uint32_t num, cap;
     uint32_t next; /* the next that is free, + 1 */
+    bool lost;     /* there were more: BOUND_READERS */
     struct reader {
         uint32_t time, lanes;
         uint16_t warp;
@@ -104,6 +104,8 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
         return;
     }
     const struct readers *list = &t->b->lists[read->time];
+    if (list->lost)
+        race_lost(t->r, BOUND_READERS);
     for (uint32_t i = 0; i < list->num; i++) {
         const struct reader *one = &list->list[i];
         if (is_known(t, &(struct stamp){one->time, one->warp, 0, one->flags})) /* all of its lanes, then */
@@ -125,7 +127,8 @@ static uint32_t new_list(struct bytes_watch *b) {
     return b->num_lists++;
 }
 
-static void append(struct readers *list, const struct stamp *s) {
+/* At most `most` are kept, but for the oldest. */
+static void append(struct readers *list, const struct stamp *s, uint64_t most) {
     for (uint32_t i = 0; i < list->num; i++) {
         struct reader *one = &list->list[i];
         if (one->warp != s->warp || one->flags != s->flags)
@@ -138,8 +141,10 @@ static void append(struct readers *list, const struct stamp *s) {
         if (!one->lanes)
             list->list[i--] = list->list[--list->num];
     }
-    if (list->num == MAX_READERS)
-        list->list[0] = list->list[--list->num];
+    if (list->num && list->num >= most) {
+        memmove(list->list, list->list + 1, --list->num * sizeof *list->list);
+        list->lost = true;
+    }
     list->list = xgrow(list->list, list->num, &list->cap, sizeof *list->list);
     list->list[list->num++] = (struct reader){s->time, 1u << s->lane, s->warp, s->flags};
 }
@@ -148,10 +153,25 @@ static void clear_readers(struct bytes_watch *b, struct stamp *read) {
     if (read->flags & STAMP_MANY) {
         struct readers *list = &b->lists[read->time];
         list->num = 0;
+        list->lost = false;
         list->next = b->free_lists;
         b->free_lists = read->time + 1;
     }
     *read = (struct stamp){0};
+}
+
+/* Whoever is ordered behind this reader is behind those that it knows of. */
+static void drop_known(const struct touch *t, struct readers *list) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < list->num; i++) {
+        struct reader one = list->list[i];
+        for (uint32_t m = one.flags ? 0 : one.lanes; m; m &= m - 1)
+            if (vclock_knows_lane(t->v.now[LAYER_FENCED], one.warp, (uint32_t)__builtin_ctz(m), one.time))
+                one.lanes &= ~(m & (0u - m));
+        if (one.lanes)
+            list->list[left++] = one;
+    }
+    list->num = left;
 }
 
 /* A reader more. One that the new one knows of need not be kept: whoever is ordered behind the new one is behind it. */
@@ -166,9 +186,12 @@ static void add_reader(struct touch *t, struct stamp *read) {
     if (!(read->flags & STAMP_MANY)) {
         const struct stamp first = *read;
         *read = (struct stamp){.time = new_list(t->b), .flags = STAMP_MANY};
-        append(&t->b->lists[read->time], &first);
+        append(&t->b->lists[read->time], &first, UINT64_MAX);
     }
-    append(&t->b->lists[read->time], s);
+    struct readers *list = &t->b->lists[read->time];
+    if (list->num == t->b->most_readers)
+        drop_known(t, list);
+    append(list, s, t->b->most_readers);
 }
 
 /* Two writes of the same value: whoever comes last, the same stands there, and that was meant. Of lanes that write one
@@ -243,8 +266,10 @@ static struct stamp same_readers(struct bytes_watch *b, const struct stamp *read
     for (uint32_t k = 0; k < b->lists[read->time].num; k++) {
         const struct reader *one = &b->lists[read->time].list[k];
         for (uint32_t m = one->lanes; m; m &= m - 1)
-            append(&b->lists[list], &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags});
+            append(&b->lists[list], &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
+                   UINT64_MAX);
     }
+    b->lists[list].lost = b->lists[read->time].lost;
     return (struct stamp){.time = list, .flags = STAMP_MANY};
 }
 

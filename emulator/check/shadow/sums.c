@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define MAX_FINDINGS 64u /* of a sum; those beyond are not kept */
-
 /* What tcgen05.mma with the same columns of D add up, from the first that does not read D until no lane holds it. Its
  * operations hold it longer: struct note. */
 struct sum {
@@ -29,8 +27,9 @@ struct sum {
         struct conflict f;
     } * kept;
     uint32_t num_kept, cap_kept;
-    bool gone;     /* from the list */
-    uint64_t told; /* the latest tcgen05.mma of which such a finding was told: one is enough */
+    uint32_t lost[4]; /* lanes of those beyond BOUND_FINDINGS, which are not kept */
+    bool gone;        /* from the list */
+    uint64_t told;    /* the latest tcgen05.mma of which such a finding was told: one is enough */
 };
 
 static bool meet(const uint32_t a[4], const uint32_t b[4]) {
@@ -92,6 +91,8 @@ static void read_lanes(const struct race *r, struct sum *s, const uint32_t lanes
     uint32_t left = 0;
     for (unsigned i = 0; i < 4; i++)
         s->was_read[i] |= s->lanes[i] & lanes[i];
+    if (meet(s->lost, s->was_read))
+        race_lost(r, BOUND_FINDINGS);
     for (uint32_t i = 0; i < s->num_kept; i++) {
         const struct kept *k = &s->kept[i];
         const bool again = k->comes && k->number == s->told;
@@ -173,13 +174,18 @@ static bool is_kept(struct sum *s, const struct rows *rows, const struct conflic
 }
 
 /* Is the finding kept until one of the lanes is read, or does nobody want it? */
-static bool keep(const struct rows *rows, const struct conflict *f) {
+static bool keep(const struct race *r, const struct rows *rows, const struct conflict *f) {
     struct sum *s = (struct sum *)rows->mma->sum[rows->owner != rows->mma->cta];
     const uint32_t first = rows->mma->a_rows.lane % TMEM_LANES; /* row 0: no tile is without it */
     if (!s || meet(rows->lanes, s->was_read) || rows->lanes[first / 32] >> first % 32 & 1)
         return false;
-    if (s->gone || !meet(rows->lanes, s->lanes) || is_kept(s, rows, f) || s->num_kept == MAX_FINDINGS)
+    if (s->gone || !meet(rows->lanes, s->lanes) || is_kept(s, rows, f))
         return true;
+    if (s->num_kept >= race_bound(r, BOUND_FINDINGS)) {
+        for (unsigned i = 0; i < 4; i++)
+            s->lost[i] |= rows->lanes[i];
+        return true;
+    }
     s->kept = xgrow(s->kept, s->num_kept, &s->cap_kept, sizeof *s->kept);
     struct kept *k = &s->kept[s->num_kept++];
     *k = (struct kept){.number = rows->mma->number, .comes = rows->comes, .f = *f};
@@ -188,7 +194,7 @@ static bool keep(const struct rows *rows, const struct conflict *f) {
 }
 
 bool sums_tell(const struct race *r, const struct rows *rows, const struct conflict *f) {
-    if (rows && keep(rows, f))
+    if (rows && keep(r, rows, f))
         return false;
     conflict_tell(r, f);
     return true;

@@ -19,14 +19,14 @@ void far_add(struct vclock_pool *pool, struct far **into, uint32_t cluster, stru
     if (!c || !vclock_exceeds(pool, c, far_of(*into, cluster)))
         return;
     if (!*into)
-        *into = far_new(0);
+        *into = far_new(pool, 0);
     while (!is_within(*into, cluster))
-        far_raise(into);
+        far_raise(pool, into);
     struct far *to = far_own(pool, into);
     while (to->level) {
         struct far **below = &to->of.far[digit(cluster, to->level)];
         if (!*below)
-            *below = far_new(to->level - 1);
+            *below = far_new(pool, to->level - 1);
         to = far_own(pool, below);
     }
     vclock_join(pool, &to->of.clock[digit(cluster, 0)], c);

@@ -64,9 +64,9 @@ void vclock_unpack(const struct vclock *c, uint32_t w, struct lanes *out);
 void vclock_pack(struct vclock *c, uint32_t w, const struct lanes *t);
 
 /* The same of sets. */
-struct far *far_new(uint32_t level);
+struct far *far_new(struct vclock_pool *pool, uint32_t level);
 struct far *far_own(struct vclock_pool *pool, struct far **f);
 /* *f gets one level more. */
-void far_raise(struct far **f);
+void far_raise(struct vclock_pool *pool, struct far **f);
 
 #endif

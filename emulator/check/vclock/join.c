@@ -178,7 +178,7 @@ void far_join(struct vclock_pool *pool, struct far **into, struct far *from) {
         return;
     }
     while ((*into)->level < from->level)
-        far_raise(into);
+        far_raise(pool, into);
     struct far *to = far_own(pool, into);
     if (to->level > from->level) {
         far_join(pool, &to->of.far[0], from);

@@ -46,6 +46,7 @@ static void make(struct vclock_pool *p) {
     struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
     m->next = p->made;
     p->made = m;
+    p->bytes += sizeof *m + MADE_AT_ONCE * each;
     for (uint32_t i = 0; i < MADE_AT_ONCE; i++) {
         struct vclock *c = (struct vclock *)(m->memory + i * each);
         *c = (struct vclock){.tokens = p->room, .next = p->free};
@@ -178,11 +179,13 @@ void far_drop(struct vclock_pool *pool, struct far *f) {
             far_drop(pool, f->of.far[i]);
         else
             vclock_drop(pool, f->of.clock[i]);
+    pool->bytes -= sizeof *f;
     xfree(f);
 }
 
-struct far *far_new(uint32_t level) {
+struct far *far_new(struct vclock_pool *pool, uint32_t level) {
     struct far *f = xcalloc(1, sizeof *f);
+    pool->bytes += sizeof *f;
     f->holders = 1;
     f->level = level;
     return f;
@@ -192,7 +195,7 @@ struct far *far_own(struct vclock_pool *pool, struct far **f) {
     struct far *old = *f;
     if (old->holders == 1)
         return old;
-    struct far *mine = far_new(old->level);
+    struct far *mine = far_new(pool, old->level);
     for (uint32_t i = 0; i < CHILDREN; i++)
         if (old->level)
             mine->of.far[i] = far_hold(old->of.far[i]);
@@ -202,8 +205,8 @@ struct far *far_own(struct vclock_pool *pool, struct far **f) {
     return *f = mine;
 }
 
-void far_raise(struct far **f) {
-    struct far *top = far_new((*f)->level + 1);
+void far_raise(struct vclock_pool *pool, struct far **f) {
+    struct far *top = far_new(pool, (*f)->level + 1);
     top->of.far[0] = *f;
     *f = top;
 }

@@ -35,6 +35,7 @@ struct vclock_pool {
     struct vclock *free;     /* to be used again */
     struct vclocks *made;    /* what they all lie in */
     struct vclock_pool *far; /* the pool of the clocks in sets of other clusters' clocks */
+    uint64_t bytes;          /* that its clocks take, about, and in that pool the sets */
 };
 
 /* `threads_each`: of a CTA. */

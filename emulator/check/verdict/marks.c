@@ -143,11 +143,15 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct o
     case DONE_TOKEN:
         return vclock_knows_token(c, d->token, d->step);
     case DONE_THREAD:
-        if (op->cluster == cluster_of(t) && d->warp == v->warp && d->lanes & v->lanes && d->time <= v->time)
+        if (op->cluster == cluster_of(t) && d->warp == v->warp && d->time <= v->time &&
+            (d->lanes & v->lanes || mark_unit(&t->mark) == ONE_WARP))
             return true;
         return vclock_knows_any(c, d->warp, d->lanes, d->time);
+    case DONE_FORGOTTEN:
+        race_lost(t->r, BOUND_BULK);
+        return true;
     default:
-        return d->how == DONE_FORGOTTEN;
+        return false;
     }
 }
 
@@ -163,7 +167,9 @@ static bool is_map_fenced(const struct toucher *t, const struct mark *first, uin
             (own || vclock_knows_any(v->now[LAYER_ORDER], a->warp, a->lanes, a->time)))
             return true;
     }
-    return false;
+    if (q->lost)
+        race_lost(t->r, BOUND_ACQUIRES);
+    return q->lost;
 }
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */

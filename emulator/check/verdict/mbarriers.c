@@ -21,12 +21,11 @@ DIAG(inval_unmet) = {
 
 /* What is wrong with the use of warp `i` if `lanes`, of it (`own`) or of another, who know so much, invalidate the
  * mbarrier; or NULL. */
-static const struct diag *judge_use(const struct vclock *known, uint32_t i, const struct mbar_use *use, bool own,
-                                    uint32_t lanes) {
+static const struct diag *judge_use(const struct vclock *known, const struct mbar_use *use, bool own, uint32_t lanes) {
     uint32_t rest = use->lanes & ~(own ? lanes : 0);
     bool some = own; /* lanes of the warp have come further */
     for (uint32_t l = 0; rest && l < VCLOCK_LANES; l++)
-        if (vclock_knows_lane(known, i, l, use->time)) {
+        if (vclock_knows_lane(known, use->warp, l, use->time)) {
             some = true;
             rest &= ~(1u << l);
         }
@@ -39,16 +38,17 @@ void verdict_mbar_inval(struct race *r, const struct event_life *e) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct vclock *known = race_strand(r, warp, e->by.lanes)->k.now[LAYER_SEEN];
     const struct diag *rule = NULL;
-    uint32_t at = 0;
-    for (uint32_t i = 0; m && m->uses && rule != &mbarrier_race && i < r->clocks.warps; i++) {
-        const struct diag *d = judge_use(known, i, &m->uses[i], i == warp, e->by.lanes);
-        at = d ? i : at;
+    const struct mbar_use *at = NULL;
+    const uint32_t num = m && m->uses ? r->clocks.warps : 0;
+    for (uint32_t i = 0; m && rule != &mbarrier_race && i < num + m->num_others; i++) {
+        const struct mbar_use *use = i < num ? &m->uses[i] : &m->others[i - num];
+        const struct diag *d = judge_use(known, use, use->warp == warp, e->by.lanes);
+        at = d ? use : at;
         rule = d ? d : rule;
     }
     if (!rule)
         return;
-    const struct mach_origin origin = event_origin(&e->by),
-                             theirs = race_origin(r, at, m->uses[at].lanes, m->uses[at].site);
+    const struct mach_origin origin = event_origin(&e->by), theirs = race_origin(r, at->warp, at->lanes, at->site);
     mach_warn_pair(r->island, &origin, &theirs, "its use", rule,
                    "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
                    e->off);

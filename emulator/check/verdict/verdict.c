@@ -367,6 +367,8 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
     const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
     const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
+    if (sites_is_forgotten(&r->warps[first->warp].sites, first->time))
+        race_lost(r, BOUND_SITES);
     struct conflict f = conflict_at(r, rule, &earlier, late, v, writes, at);
     const struct tell *tell = rule == &lane_told ? lane_that_told(r, first, v) : NULL;
     if (tell)

@@ -258,6 +258,12 @@ static int read_options(struct rt_context *c, struct mach_config *config) {
     return RT_SUCCESS;
 }
 
+static int lower_bounds(struct rt_context *c, struct mach_config *config) {
+    const char *text = getenv(BOUNDS_VARIABLE);
+    const bool ok = text == NULL || bounds_lower(&config->bounds, text);
+    return ok ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "%s=%s: no lower bounds", BOUNDS_VARIABLE, text);
+}
+
 static int open_report(struct rt_context *c, const struct mach_config *config) {
     char why[600];
     const bool ok = report_open(&c->report, &c->call, config->suppress, config->check_json, why, sizeof why);
@@ -270,6 +276,7 @@ static int create_gpu(struct rt_context *c) {
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
     int e = rt_then(read_options(c, &config), open_report(c, &config));
+    e = rt_then(e, lower_bounds(c, &config));
     e = rt_then(e, rt_trace_open(c, &config));
     e = rt_then(e, rt_statistics_open(c, &config));
     if (e != RT_SUCCESS) {

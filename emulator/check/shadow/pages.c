@@ -1,0 +1,401 @@
+/* check/shadow/pages.c - runs and marks of 4096 bytes of global memory; contract in pages.h. */
+#include "check/shadow/pages.h"
+
+#include "base/heap.h"
+#include "base/relaxed.h"
+
+#include <string.h>
+
+#define PAGE_RUNS 64u /* of more there are marks */
+
+/* A sector that has lost a read keeps no more of them until it is written. */
+struct page {
+    struct brief *runs; /* in the order in which they came, */
+    uint32_t num_runs, cap_runs;
+    uint32_t *sums;                      /*  and of each sector that of its run: MARK_SUM; or NULL */
+    struct mark *cell;                   /* NULL: it has runs */
+    uint64_t written[PAGE_SECTORS / 64]; /* a mark of the sector is a write, or was */
+    bool any_lost;
+    uint64_t lost[LOST_KINDS][PAGE_SECTORS / 64];
+};
+
+bool room_take(struct room *room, uint64_t bytes) {
+    if (atomic_fetch_add_explicit(&room->bytes, bytes, memory_order_relaxed) + bytes <=
+        event_bound(room->gpu, BOUND_CELL_BYTES))
+        return true;
+    room_give(room, bytes);
+    return false;
+}
+
+void room_give(struct room *room, uint64_t bytes) {
+    atomic_fetch_sub_explicit(&room->bytes, bytes, memory_order_relaxed);
+}
+
+void *room_grow(struct room *room, void *list, uint32_t num, uint32_t *cap, size_t size) {
+    const uint32_t more = *cap ? *cap : 4;
+    if (num < *cap)
+        return list;
+    if (!room_take(room, more * size))
+        return NULL;
+    *cap += more;
+    return xrealloc_array(list, *cap, size);
+}
+
+struct page *page_new(struct room *room) {
+    struct page *p = NULL;
+    return room_take(room, sizeof *p) ? xcalloc(1, sizeof *p) : NULL;
+}
+
+void page_free(struct page *p) {
+    if (!p)
+        return;
+    xfree(p->runs);
+    xfree(p->sums);
+    xfree(p->cell);
+    xfree(p);
+}
+
+static void lose_sector(struct page *p, enum lost kind, uint32_t sector) {
+    bit_set(p->lost[kind], sector);
+    p->any_lost = true;
+}
+
+/* A write stands for all that was there, and what needed that has been told. */
+static void regain_sector(struct page *p, uint32_t sector) {
+    for (enum lost k = 0; p->any_lost && k < LOST_KINDS; k++)
+        p->lost[k][sector / 64] &= ~(UINT64_C(1) << sector % 64);
+}
+
+/* --- marks of a sector -------------------------------------------------------------------------------------------- */
+
+static struct mark *next_of(const struct pages *s, const struct mark *m) { return m->next ? &s->extra[m->next] : NULL; }
+
+static uint32_t new_extra(struct pages *s) {
+    const uint32_t i = s->free_extra;
+    if (i) {
+        s->free_extra = s->extra[i].next;
+        return i;
+    }
+    if (!s->num_extra)
+        s->num_extra = 1;
+    struct mark *extra = room_grow(s->room, s->extra, s->num_extra, &s->cap_extra, sizeof *s->extra);
+    if (!extra)
+        return 0;
+    s->extra = extra;
+    return s->num_extra++;
+}
+
+static void free_next(struct pages *s, struct mark *m) {
+    const uint32_t i = m->next;
+    m->next = s->extra[i].next;
+    s->extra[i].next = s->free_extra;
+    s->free_extra = i;
+}
+
+static void cover(struct mark *m, uint32_t bytes) {
+    if (m->mask & bytes)
+        m->flags &= (uint8_t)~MARK_SUM;
+    m->mask &= ~bytes;
+}
+
+/* Takes away what `mine` stands for from now on: whoever is ordered behind it is behind that, or that was told. Those
+ * that remain, but the first. */
+static uint32_t supersede(struct pages *s, struct mark *cell, const struct mark *mine) {
+    uint32_t num = 0;
+    for (struct mark *m = cell; m; m = next_of(s, m))
+        if (mine->flags & MARK_WRITE || same_reader(m, mine))
+            cover(m, mine->mask);
+    for (struct mark *m = cell; m->next;)
+        if (next_of(s, m)->mask) {
+            m = next_of(s, m);
+            num++;
+        } else {
+            free_next(s, m);
+        }
+    return num;
+}
+
+/* The same of reads that the maker of `mine` knows of, where that reads their bytes, too. */
+static uint32_t supersede_known(struct toucher *t, struct pages *s, struct mark *cell, const struct mark *mine) {
+    for (struct mark *m = cell; m; m = next_of(s, m))
+        if (m->mask && !(m->mask & ~mine->mask) && !((m->flags | mine->flags) & (MARK_OP | MARK_WRITE)) &&
+            !(m->flags & ~mine->flags & MARK_STRONG) && marks_known(t, m, mine, m->mask))
+            m->mask = 0;
+    return supersede(s, cell, mine);
+}
+
+/* The oldest read of a sector goes. False: there is none, but perhaps the first mark. */
+static bool lose_oldest(struct pages *s, struct page *p, uint32_t sector) {
+    struct mark *before = NULL;
+    for (struct mark *m = &p->cell[sector]; m->next; m = next_of(s, m))
+        if (!(next_of(s, m)->flags & MARK_WRITE))
+            before = m;
+    if (before) {
+        lose_sector(p, kind_of(next_of(s, before)), sector);
+        free_next(s, before);
+    }
+    return before;
+}
+
+/* A place among the marks of a sector, or NULL. `t`: who comes; NULL: not known any more. A strong read is mostly a
+ * poll, and the latest ones show what their threads observed. */
+static struct mark *place_in(struct pages *s, struct toucher *t, struct page *p, uint32_t sector,
+                             const struct mark *mine) {
+    const uint64_t most = event_bound(s->room->gpu, BOUND_MARKS);
+    struct mark *cell = &p->cell[sector];
+    if (!cell->mask && !cell->next)
+        return cell;
+    uint32_t num = supersede(s, cell, mine);
+    if (num + 1 >= most && t && t->v->now[LAYER_ORDER])
+        num = supersede_known(t, s, cell, mine);
+    if (!cell->mask)
+        return cell;
+    const bool fits =
+        num + 1 < most || mine->flags & MARK_WRITE || (mine->flags & MARK_STRONG && lose_oldest(s, p, sector));
+    const uint32_t i = fits ? new_extra(s) : 0;
+    if (!i)
+        return NULL;
+    s->extra[i].next = cell->next;
+    cell->next = i;
+    return &s->extra[i];
+}
+
+static void insert(struct pages *s, struct toucher *t, struct page *p, uint32_t sector, const struct mark *mine) {
+    const enum lost kind = kind_of(mine);
+    if (kind == LOST_WRITE && mine->mask == UINT32_MAX)
+        regain_sector(p, sector);
+    else if (kind == LOST_READ && bit_is_set(p->lost[kind], sector))
+        return;
+    if (kind == LOST_WRITE)
+        bit_set(p->written, sector);
+    struct mark *m = place_in(s, t, p, sector, mine);
+    if (!m) {
+        lose_sector(p, kind, sector);
+        return;
+    }
+    const uint32_t next = m->next;
+    *m = *mine;
+    m->next = next;
+}
+
+/* A strong write that a strong read observed is ordered before what comes behind that read (8.9.5, causality order by
+ * observation), though it releases nothing. */
+static bool observed(const struct toucher *t, const struct pages *s, const struct mark *cell, const struct mark *first,
+                     const struct mark *mine, uint32_t both) {
+    if (!(first->flags & MARK_STRONG) || first->flags & MARK_OP)
+        return false;
+    for (const struct mark *m = cell; m; m = next_of(s, m))
+        if ((m->flags & (MARK_STRONG | MARK_WRITE | MARK_OP)) == MARK_STRONG && !(both & ~m->mask) &&
+            marks_known(t, m, mine, both))
+            return true;
+    return false;
+}
+
+static void judge(struct toucher *t, const struct pages *s, const struct mark *cell, const struct mark *mine,
+                  uint64_t at) {
+    for (const struct mark *m = cell; m && !t->told; m = next_of(s, m)) {
+        const uint32_t both = m->mask & mine->mask;
+        if (!both || !((m->flags | mine->flags) & MARK_WRITE))
+            continue;
+        const struct diag *rule = marks_verdict(t, m, mine, both, at);
+        if (!rule || observed(t, s, cell, m, mine, both))
+            continue;
+        marks_tell(t, rule, m, mine, at + (uint32_t)__builtin_ctz(both));
+        t->told = race_tells(t->r, rule); /* what the strict level alone tells does not stand for the rest */
+    }
+}
+
+/* --- parts of an access ------------------------------------------------------------------------------------------- */
+
+static uint32_t sum_of(const uint8_t *p, uint32_t from, uint32_t n) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (uint32_t)relaxed_load(p + i, 1) * (((from + i) * 2u + 1) * 2654435761u);
+    return sum;
+}
+
+/* The part of the access [at, at + size) in the sector that begins at `base`. */
+static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_t at, uint32_t size, uint64_t base) {
+    const uint64_t from = at > base ? at : base, end = at + size < base + SECTOR ? at + size : base + SECTOR;
+    const uint32_t n = (uint32_t)(end - from), low = (uint32_t)(from - base);
+    struct mark part = *m;
+    part.mask = (n == SECTOR ? UINT32_MAX : (1u << n) - 1) << low;
+    if (mark_unit(m) < ONE_LANE)
+        part.lane = (int8_t)(m->lane + (int64_t)(base - at) / (1 << mark_unit(m)));
+    if (written) {
+        part.sum = sum_of(written + (from - at), low, n);
+        part.flags |= MARK_SUM;
+    }
+    return part;
+}
+
+static uint32_t sector_of(uint64_t at) { return at % PAGE_BYTES / SECTOR; }
+
+#define FOR_SECTORS(base, at, size)                                                                                    \
+    for (uint64_t base = (at) & ~(uint64_t)(SECTOR - 1); base < (at) + (size); base += SECTOR)
+
+/* The part of a run in the sector that begins at `base`, of the page at `page`. */
+static struct mark part_of_run(const struct page *p, const struct brief *r, uint64_t page, uint64_t base) {
+    const struct mark m = brief_mark(r);
+    struct mark part = part_of(&m, NULL, page + r->from, (uint32_t)r->to - r->from, base);
+    part.sum = r->flags & MARK_SUM ? p->sums[sector_of(base)] : 0;
+    return part;
+}
+
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+static bool meet(const struct brief *a, const struct brief *b) { return a->from < b->to && b->from < a->to; }
+static bool within(const struct brief *a, const struct brief *b) { return b->from <= a->from && a->to <= b->to; }
+
+/* Can both be runs of a page, perhaps without the earlier? */
+static bool go_together(const struct brief *old, const struct brief *mine) {
+    const bool writes = mine->flags & MARK_WRITE, wrote = old->flags & MARK_WRITE;
+    if (writes && meet(old, mine))
+        return within(old, mine);
+    return !(writes && wrote) || (old->to - 1u) / SECTOR < mine->from / SECTOR ||
+           (mine->to - 1u) / SECTOR < old->from / SECTOR;
+}
+
+/* Has the page room for one run more, that is no mark's? *met: it shares bytes with others. */
+static bool takes_run(const struct page *p, const struct brief *mine, bool *met) {
+    *met = false;
+    if (p->cell || p->num_runs == PAGE_RUNS || mine->flags & MARK_STRONG)
+        return false;
+    for (uint32_t i = 0; i < p->num_runs; i++) {
+        if (!go_together(&p->runs[i], mine))
+            return false;
+        *met |= meet(&p->runs[i], mine);
+    }
+    return true;
+}
+
+static void judge_run(struct toucher *t, const struct page *p, const struct brief *old, const struct mark *m,
+                      const uint8_t *written, uint64_t at, uint32_t size) {
+    const uint64_t page = at & ~(uint64_t)(PAGE_BYTES - 1);
+    FOR_SECTORS(base, at, size) {
+        if (t->told || page + old->to <= base || base + SECTOR <= page + old->from)
+            continue;
+        const struct mark first = part_of_run(p, old, page, base), mine = part_of(m, written, at, size, base);
+        const uint32_t both = first.mask & mine.mask;
+        const struct diag *rule = both ? marks_verdict(t, &first, &mine, both, base) : NULL;
+        if (!rule)
+            continue;
+        marks_tell(t, rule, &first, &mine, base + (uint32_t)__builtin_ctz(both));
+        t->told = race_tells(t->r, rule);
+    }
+}
+
+/* Of two reads with the same beginning a byte has the same lane. */
+static bool is_replaced(const struct brief *old, const struct brief *mine) {
+    const struct mark a = brief_mark(old), b = brief_mark(mine);
+    if (mine->flags & MARK_WRITE)
+        return within(old, mine);
+    return old->from == mine->from && within(old, mine) && old->flags == mine->flags && same_reader(&a, &b);
+}
+
+static void replace_runs(struct page *p, const struct brief *mine) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < p->num_runs; i++)
+        if (!is_replaced(&p->runs[i], mine))
+            p->runs[left++] = p->runs[i];
+    p->num_runs = left;
+}
+
+static bool add_run(struct pages *s, struct page *p, const struct brief *mine, const uint8_t *written, uint64_t at,
+                    uint32_t size) {
+    if (written && !p->sums) {
+        if (!room_take(s->room, PAGE_SECTORS * sizeof *p->sums))
+            return false;
+        p->sums = xcalloc(PAGE_SECTORS, sizeof *p->sums);
+    }
+    struct brief *runs = room_grow(s->room, p->runs, p->num_runs, &p->cap_runs, sizeof *p->runs);
+    if (!runs)
+        return false;
+    p->runs = runs;
+    p->runs[p->num_runs++] = *mine;
+    for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); written && base < at + size; base += SECTOR)
+        p->sums[sector_of(base)] = part_of(&(struct mark){0}, written, at, size, base).sum;
+    return true;
+}
+
+/* Its runs become marks. */
+static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
+    if (p->cell)
+        return true;
+    if (!room_take(s->room, PAGE_SECTORS * sizeof *p->cell))
+        return false;
+    p->cell = xcalloc(PAGE_SECTORS, sizeof *p->cell);
+    for (uint32_t i = 0; i < p->num_runs; i++) {
+        const struct brief *r = &p->runs[i];
+        FOR_SECTORS(base, page + r->from, (uint64_t)r->to - r->from) {
+            const struct mark part = part_of_run(p, r, page, base);
+            insert(s, NULL, p, sector_of(base), &part);
+        }
+    }
+    room_give(s->room, p->cap_runs * sizeof *p->runs + (p->sums ? PAGE_SECTORS * sizeof *p->sums : 0));
+    xfree(p->runs);
+    xfree(p->sums);
+    p->runs = NULL;
+    p->sums = NULL;
+    p->num_runs = p->cap_runs = 0;
+    return true;
+}
+
+/* --- a page ------------------------------------------------------------------------------------------------------- */
+
+static void touch_sector(struct pages *s, struct page *p, struct toucher *t, const struct mark *mine, uint64_t base) {
+    const uint32_t sector = sector_of(base);
+    for (enum lost k = 0; t && p->any_lost && k < LOST_KINDS; k++)
+        if (bit_is_set(p->lost[k], sector) && conflicts(mine, k))
+            event_tell_unseen(s->room->gpu, BOUND_MARKS);
+    if (t && (mine->flags & MARK_WRITE || bit_is_set(p->written, sector)))
+        judge(t, s, &p->cell[sector], mine, base);
+    insert(s, t, p, sector, mine);
+}
+
+bool page_touch(struct pages *s, struct page *p, struct toucher *t, const struct mark *m, const uint8_t *written,
+                uint64_t at, uint32_t size) {
+    struct brief mine = brief_of(m);
+    mine.flags |= written ? MARK_SUM : 0;
+    mine.from = at % PAGE_BYTES;
+    mine.to = (uint16_t)(mine.from + size);
+    bool met;
+    if (takes_run(p, &mine, &met)) {
+        for (uint32_t i = 0; t && met && i < p->num_runs; i++)
+            if ((p->runs[i].flags | mine.flags) & MARK_WRITE && meet(&p->runs[i], &mine))
+                judge_run(t, p, &p->runs[i], m, written, at, size);
+        if (met)
+            replace_runs(p, &mine);
+        return add_run(s, p, &mine, written, at, size);
+    }
+    if (!sort_page(s, p, at & ~(uint64_t)(PAGE_BYTES - 1)))
+        return false;
+    FOR_SECTORS(base, at, size) {
+        const struct mark part = part_of(m, written, at, size, base);
+        touch_sector(s, p, t, &part, base);
+    }
+    return true;
+}
+
+bool page_forget(struct pages *s, struct page *p, uint64_t at, uint64_t end) {
+    const uint64_t page = at & ~(uint64_t)(PAGE_BYTES - 1);
+    uint32_t left = 0, parted = 0;
+    for (uint32_t i = 0; i < p->num_runs; i++) {
+        const struct brief *r = &p->runs[i];
+        const bool inside = at <= page + r->from && page + r->to <= end;
+        parted += !inside && at < page + r->to && page + r->from < end;
+        if (!inside)
+            p->runs[left++] = *r;
+    }
+    p->num_runs = left;
+    if (parted && !sort_page(s, p, page)) {
+        p->num_runs = 0;
+        return false;
+    }
+    for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); p->cell && base < end; base += SECTOR) {
+        const struct mark part = part_of(&(struct mark){0}, NULL, at, (uint32_t)(end - at), base);
+        for (struct mark *m = &p->cell[sector_of(base)]; m; m = next_of(s, m))
+            cover(m, part.mask);
+    }
+    return true;
+}
