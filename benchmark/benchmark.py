@@ -11,7 +11,8 @@ PATTERN: of a pair's name, mechanism, kind or class. Each form of a kernel is ru
     failed     no report, but an error of the program or of the tool
 
 A broken form should be told, a mended one and a legal one not. What was run is kept under BUILD/benchmark, by the
-kernel's bytes, the tool's version and its options: a second run takes up where the first one stopped.
+kernel's bytes, the tool's version and its options: a second run takes up where the first one stopped, and tries again
+what hung or failed.
 
 Exit code: 0; 1 with --require if a bug is missed that misses.txt does not argue, or a mended form is told; 2 for a bad
 command line; 3 if the tool is not to be had.
@@ -61,7 +62,8 @@ class Kept:
         self.lock, self.known = threading.Lock(), {}
         if os.path.exists(self.path) and not fresh:
             lines = [line for line in read(self.path).splitlines() if line.endswith("]")]
-            self.known = {key: outcome for key, outcome in map(json.loads, lines)}
+            kept = [(key, outcome) for key, outcome in map(json.loads, lines) if outcome[0] not in ("hangs", "failed")]
+            self.known = dict(kept)
 
     def key(self, text, words, seconds):
         own = self.base.copy()
@@ -78,7 +80,8 @@ class Kept:
 def run(tool, chosen, options, kept):
     """{pair's name: {form: [word, names, message]}}; progress on stderr."""
     outcomes = {pair.name: {} for pair in chosen}
-    jobs = [(pair, form, text) for pair in chosen for form, text in pair.forms().items() if options.form in (None, form)]
+    forms = [(pair, form, text) for pair in chosen for form, text in pair.forms().items()]
+    jobs = [job for job in forms if options.form in (None, job[1])]
 
     def one(job):
         pair, form, text = job
@@ -86,7 +89,8 @@ def run(tool, chosen, options, kept):
         if key not in kept.known:
             ptx = os.path.join(folder, form, pair.name + ".ptx")
             write(ptx, text)
-            outcome = list(tool.judge(ptx, pair.words(), options.timeout))
+            word, names, message = tool.judge(ptx, pair.words(), options.timeout)
+            outcome = [word, names, message.replace(os.path.join(folder, form) + os.sep, "")]
             kept.add(key, outcome)
             return outcome
         return kept.known[key]
@@ -177,7 +181,7 @@ def parse():
     parser.add_argument("--explore", type=int, default=0, metavar="N", help="sm100emu: also N random schedules")
     parser.add_argument("--program", metavar="PATH", help="the tool's program, if it is not where the adapter looks")
     parser.add_argument("--build", default="build", metavar="DIR")
-    parser.add_argument("--folder", default=catalogue.FOLDER, metavar="DIR", help="other pairs than those of this folder")
+    parser.add_argument("--folder", default=catalogue.FOLDER, metavar="DIR", help="other pairs than those of pairs/")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="for one run of a kernel")
     parser.add_argument("--json", metavar="FILE", help="write the outcomes there, as the files of results/")

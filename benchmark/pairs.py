@@ -1,5 +1,7 @@
 """pairs.py - the files of pairs/: labels, and the two forms of a kernel. README.md says how a file is written.
 
+  python3 -ISB python/sm100repo benchmark/pairs.py FILE     prints the mended form
+
     // MENDED: instruction    a line of the mended form only
     instruction // BUG        a line of the broken form only
 
@@ -9,6 +11,7 @@ A line has the same number in both forms. A legal kernel may have no such lines:
 import fnmatch
 import os
 import re
+import sys
 
 from sm100repo import ROOT, read
 
@@ -86,3 +89,7 @@ def load(patterns=(), folder=FOLDER):
         return any(fnmatch.fnmatch(name, pattern) for name in names for pattern in patterns)
 
     return [pair for pair in found if wanted(pair)]
+
+
+if __name__ == "__main__":
+    print(mend(read(sys.argv[1])), end="")

@@ -1,7 +1,7 @@
 """rules.py: what every pair keeps to (README.md), a line for each that does not. Exit code 1 if there is one.
 
-A pair has all fields, with the words of vocabulary.txt; no two have the same mechanism, edge and engines; no mechanism has
-more than eight; the sections that its Rule cites are in vocabulary.txt; and no file has 150 lines or more.
+A pair has all fields, with the words of vocabulary.txt. No two have the same mechanism, edge and engines, and no
+mechanism has more than eight. The sections that a Rule cites are in vocabulary.txt. No file has 150 lines or more.
 """
 
 import collections

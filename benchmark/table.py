@@ -1,7 +1,7 @@
 """table.py [--write]: the tables of benchmark/README.md, made of results/ and of the pairs' labels.
 
-They stand between lines `<!-- table: NAME -->' and `<!-- end -->'. Without --write nothing is changed, and the exit code
-is 1 if one of them is not what it should be, or if a file of results/ has no outcome of a pair.
+They stand between lines `<!-- table: NAME -->' and `<!-- end -->'. Without --write nothing is changed, and the exit
+code is 1 if one of them is not what it should be, or if a file of results/ has no outcome of a pair.
 """
 
 import json
@@ -14,11 +14,13 @@ import pairs as catalogue
 from sm100repo import ROOT, read, write
 
 PAGE = os.path.join(ROOT, "benchmark", "README.md")
+URL = r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+"
 RESULTS = os.path.join(ROOT, "benchmark", "results")
 RUNS = [("first-sm100emu-warn", "this emulator, first run of the blind pairs"),
         ("first-sm100emu-strict", "the same with `--check=strict`"),
         ("sm100emu-warn", "this emulator"), ("sm100emu-strict", "`--check=strict`"),
-        ("compute-sanitizer", "compute-sanitizer"), ("sentryward", "SentryWard")]
+        ("sm100emu-explore", "`--explore=20`"), ("compute-sanitizer", "compute-sanitizer"),
+        ("sentryward", "SentryWard")]
 
 
 def result(name):
@@ -69,14 +71,15 @@ def reported():
     yield "|---|---|---|---|---|---|"
     found = {name: result(name)["outcomes"] for name in ("sentryward", "compute-sanitizer")}
     for pair in catalogue.load():
-        urls = re.findall(r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+", pair.fields.get("Reported", ""))
+        urls = re.findall(URL, pair.fields.get("Reported", ""))
         said = [found[name][pair.name].get("broken", found[name][pair.name]["mended"])[0] for name in found]
         if pair.sm90 == "no":
             said[1] = ""
         if urls:
             rules = ", ".join(f"`{i}`" for i in pair.ids()) or "none"
-            yield f"| [`{pair.name}`](pairs/{pair.name}.ptx) | " + ", ".join(link(url) for url in dict.fromkeys(urls)) + \
-                f" | {rules} | {pair.fields['CLASS']} | {said[0]} | {said[1]} |"
+            links = ", ".join(link(url) for url in dict.fromkeys(urls))
+            cells = [f"[`{pair.name}`](pairs/{pair.name}.ptx)", links, rules, pair.fields["CLASS"], *said]
+            yield "| " + " | ".join(cells) + " |"
 
 
 def argued():

@@ -1,8 +1,8 @@
 """sanitizer.py - NVIDIA's compute-sanitizer as a tool of the benchmark: on a Hopper GPU, its four tools on a kernel.
 
 The kernel's `.target' is taken for sm_90a, so ptxas refuses tcgen05 and what else Hopper does not have. ptxas and
-compute-sanitizer are looked for on the PATH and in CUDA_HOME/bin; --program names another compute-sanitizer. Checks that
-are off by default are on: shared memory in initcheck, tensor copies, deadlocks in racecheck.
+compute-sanitizer are looked for on the PATH and in CUDA_HOME/bin; --program names another compute-sanitizer. Checks
+that are off by default are on: shared memory in initcheck, tensor copies, deadlocks in racecheck.
 
 A kernel counts as told if one of the four reports something. It does not count if the tool only repeats the error of a
 CUDA call or the program's exit code: that is `failed', because the chip has said so, not the tool.
@@ -73,7 +73,8 @@ class Tool:
             write(kernel, retargeted(read(ptx), "sm_90a"))
             code, output = timed([self.ptxas, "-arch=sm_90a", "-lineinfo", "-o", cubin, kernel], 60)
             if code != 0:
-                return "refused", [], output.replace(folder + "/", "").strip().splitlines()[0] if output else "ptxas failed"
+                words = output.replace(folder + "/", "").strip().splitlines() or ["ptxas failed"]
+                return "refused", [], words[0]
             said = {tool: self._one(tool, words, cubin, seconds) for tool in _TOOLS}
         told = [tool for tool, (word, _) in said.items() if word == "told"]
         for word in ("told", "hangs", "failed"):

@@ -1,9 +1,9 @@
 """sentryward.py - SentryWard, a static verifier of PTX from PyPI, as a tool of the benchmark.
 
-The version is that of sentryward-requirements.txt, in a virtual environment of its own under the build folder, which is
-made if it is not there. `refused' is a kernel of which it has not decided: a form that it does not know, a branch on data,
-a time limit. It takes buffers for distinct and unbounded and cancellations for failed, and models no fence: proxy fences,
-scopes and tcgen05.fence cannot be told by it. A launch has whole warps.
+The version is that of sentryward-requirements.txt, in a virtual environment of its own under the build folder, which
+is made if it is not there. `refused' is a kernel of which it has not decided: a form that it does not know, a branch on
+data, a time limit. It takes buffers for distinct and unbounded and cancellations for failed, and models no fence: it
+cannot report proxy fences, scopes and tcgen05.fence. A launch has whole warps.
 """
 
 import json

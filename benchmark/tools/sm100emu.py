@@ -1,15 +1,14 @@
 """sm100emu.py - the emulator of this repository as a tool of the benchmark.
 
-Level warn is its default. The watchdog stops a kernel that polls memory forever; no right one of the pairs executes that
-many instructions. With --explore=N a bug counts as told, too, if only another schedule has the finding. SAN_LIB is
-preloaded if it is set, the runtime of an instrumented emulator.
+Level warn is its default. With --explore=N a bug counts as told, too, if only another schedule has the finding. SAN_LIB
+is preloaded if it is set, the runtime of an instrumented emulator.
 """
 
 import os
 import re
 
 from sm100repo import ROOT
-from sm100repo.toolkit import fail, timed
+from sm100repo.toolkit import fail, last_line, timed
 
 LEVELS = ["warn", "strict", "off"]
 HINT = "make tests"
@@ -32,7 +31,7 @@ class Tool:
         for path in (self.emulator, self.launch):
             if not os.path.exists(path):
                 fail("benchmark.py", 3, f"there is no {path}: run {HINT}")
-        self.options = ["--check=" + options.level, "--threads=1", "--watchdog=8000000"]
+        self.options = ["--check=" + options.level, "--threads=1"]
         self.options += [f"--explore={options.explore}", "--jobs=1"] if options.explore else []
         runtime, leaks = os.environ.get("SAN_LIB"), "detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", "")
         self.before = ["env", "LD_PRELOAD=" + runtime, "ASAN_OPTIONS=" + leaks] if runtime else []
@@ -55,4 +54,4 @@ class Tool:
         if code == 0 or (code == 3 and "--explore" in " ".join(self.options)):
             return "silent", [], "" if code == 0 else "another schedule gives another output"
         refused = _REFUSED.search(output)
-        return ("refused" if refused else "failed"), [], refused[1] if refused else (output.strip().splitlines() or [""])[-1]
+        return ("refused", [], refused[1]) if refused else ("failed", [], last_line(output))
