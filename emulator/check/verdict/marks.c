@@ -34,10 +34,17 @@ DIAG(relaxed_handover) = {
     DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 8.11.1"),
     .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
             "read, do",
-    .hint =
-        "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
-        "may still hold older bytes",
+    .hint = "Add __threadfence() (fence.acq_rel.gpu) in the thread that has read the flag or counter, before it reads "
+            "the data: without it a cache may still hold older bytes. __threadfence_block() (.cta) does not take in "
+            "other CTAs",
     .reason = "the store may still be under way when the other thread reads.",
+};
+DIAG(release_missing) = {
+    DIAG_HEAD(WARNING, "relaxed-handover", "8.7, 8.8, 8.11.1"),
+    .rule = "a relaxed write of a word orders the accesses before it only behind a fence, and for threads that the scope "
+            "of the fence takes in",
+    .hint = "Add __threadfence() (fence.acq_rel.gpu) between the data and the flag or counter, in the thread that sets "
+            "it. __threadfence_block() (.cta) does not reach other CTAs, and a fence before the data covers nothing",
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "8.6, 9.7.9.25.2, 9.7.13.4"),
@@ -211,6 +218,18 @@ static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
            (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
+/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: it polled for the others,
+ * perhaps. */
+static bool is_pending(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+    const struct race *r = t->r;
+    const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
+    for (uint32_t w = from; w < from + r->warps_each; w++)
+        for (uint32_t i = 0; i < r->warps[w].num_strands; i++)
+            if (knows(t, r->warps[w].strand[i].k.pending, LAYER_ORDER, first, mine, both))
+                return true;
+    return false;
+}
+
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct op_record *op = first->by.op;
@@ -244,7 +263,9 @@ const struct diag *marks_verdict(const struct toucher *t, const struct mark *fir
         return NULL;
     if (is_seed(first, mine))
         return &weak_seed;
-    return knows(t, now, LAYER_SEEN, first, mine, both) ? &relaxed_handover : &global_race;
+    if (!knows(t, now, LAYER_SEEN, first, mine, both))
+        return &global_race;
+    return is_pending(t, first, mine, both) ? &relaxed_handover : &release_missing;
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
