@@ -151,16 +151,29 @@ static void check_published(struct race *r, const struct event_sync *e, const st
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
+#define ARRIVES_AHEAD                                                                                                  \
+    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.6, 9.7.13.15.13"),                                          \
+        .rule = "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is " \
+                "over, or it may count in that one"
 DIAG(arrives_ahead) = {
-    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.6, 9.7.13.15.13"),
-    .rule =
-        "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
-        "it may count in that one",
+    ARRIVES_AHEAD,
     .hint =
         "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
         "On most runs the others keep up",
     .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
               "poll come between.",
+};
+DIAG(arrives_uncounted) = {
+    ARRIVES_AHEAD,
+    .hint =
+        "Let mbarrier.init count all arrivals of a round (lanes, warps, CTAs; a count that arrive is given), or let "
+        "fewer threads arrive: the phase before ended without this thread",
+};
+DIAG(arrives_again) = {
+    ARRIVES_AHEAD,
+    .hint =
+        "Let the thread wait between its arrivals: it arrived in the phase before, too. If it does wait, the parity "
+        "of that wait is wrong (flip it once for each phase), or the mbarrier is another one",
 };
 
 /* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
@@ -200,7 +213,11 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
           : threads_know(r, e, m))
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
-    mach_warn(r->island, &origin, &arrives_ahead,
+    const bool again = !n && mbars_took_part(m, race_warp(r, e->by.cta, e->by.warp), e->phase) & e->by.lanes;
+    mach_warn(r->island, &origin,
+              again             ? &arrives_again
+              : n || !m->before ? &arrives_ahead /* an operation arrives, or did in the phase before */
+                                : &arrives_uncounted,
               "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
               "the phase before",
               e->by.what, (unsigned long long)e->phase, m->off);

@@ -16,6 +16,7 @@ enum cause {
     CAUSE_COMMIT,
     CAUSE_GROUP,
     CAUSE_OTHER_WAIT,
+    CAUSE_OWN,
     CAUSE_PEER
 };
 
@@ -75,7 +76,7 @@ DIAG(fence_over_address) = {
     DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),                                     \
         .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of " \
                 "the mbarrier that it signals, or wait_group by the thread that issued it"
-DIAG_ARRAY(not_awaited, CAUSE_OTHER_WAIT + 1) = {
+DIAG_ARRAY(not_awaited, CAUSE_OWN + 1) = {
     [CAUSE_ANY] = {NOT_AWAITED,
                    .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer "
                            "bytes than all copies bring, so that the phase ends early; or a wait by another thread, "
@@ -91,9 +92,18 @@ DIAG_ARRAY(not_awaited, CAUSE_OTHER_WAIT + 1) = {
                      .hint =
                          "Let cp.async.wait_group N name a smaller N, 0 for the last groups: the group of this copy "
                          "is committed, and no wait of its thread has covered it"},
+    [CAUSE_OWN] = {NOT_AWAITED,
+                   .hint = "Add __syncthreads() after cp.async.wait_group, in all threads: each waits for its own "
+                           "copies alone, and this copy is another thread's"},
     [CAUSE_OTHER_WAIT] = {NOT_AWAITED,
                           .hint = "Wait for the mbarrier that the copy signals: the wait_group before this access is "
                                   "for copies in async-groups, and this one is in none"},
+};
+DIAG(copy_too_soon) = {
+    DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
+    .rule = "cp.async may be issued into memory once those who use what it holds are known to be done",
+    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes: its thread has "
+            "committed a group more than this one, which still uses what the group before brought",
 };
 DIAG(copy_overwrites) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
@@ -335,7 +345,7 @@ static enum cause cause_of_race(const struct race *r, const struct stamp *first,
 }
 
 /* Of a lane's cp.async: has the lane waited for it, is it in a group? */
-static enum cause cause_of_copy(const struct race *r, const struct stamp *first) {
+static enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *c = r->warps[first->warp].ops.copies;
     c = c ? &c[first->lane] : NULL;
     for (uint32_t i = 0; c && i < COPY_WAITS && i < c->num_waited; i++)
@@ -343,6 +353,8 @@ static enum cause cause_of_copy(const struct race *r, const struct stamp *first)
             return c->waited[i].done.how == DONE_THREAD ? CAUSE_WAITER : CAUSE_ANY;
     const bool waited = r->warps[first->warp].ops.group_waited[0] > first->time;
     const bool committed = c && c->groups && c->committed[(c->groups - 1) % COPY_GROUPS] > first->time;
+    if (!waited && first->warp != v->warp && r->warps[v->warp].ops.group_waited[0])
+        return CAUSE_OWN;
     return !waited ? CAUSE_ANY : committed ? CAUSE_GROUP : CAUSE_COMMIT;
 }
 
@@ -368,6 +380,17 @@ static enum cause cause_of_read(const struct race *r, const struct note *n) {
 }
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
+
+/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the other
+ * one has committed more of them, it is a round ahead: then the copy came too soon. */
+static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
+    const uint32_t lane = v->lanes ? (uint32_t)__builtin_ctz(v->lanes) : 0;
+    if (!v->note && first->warp != v->warp && theirs && ours && ours[lane].groups &&
+        theirs[first->lane].groups > ours[lane].groups)
+        return &copy_too_soon;
+    return &not_awaited[cause_of_copy(r, first, v)];
+}
 
 /* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
 static const struct diag *while_under_way(const struct race *r, const struct viewer *v, bool writes) {
@@ -401,7 +424,7 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
         return first->flags & STAMP_WARP && writes ? &fence_over_address : &missing_fence;
     }
     if (first->flags & STAMP_COPY)
-        return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited[cause_of_copy(r, first)];
+        return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : copy_verdict(r, first, v);
     if (knows_stamp(r, v, LAYER_SEEN, first))
         return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover;
     if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
@@ -522,7 +545,8 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
                                        bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
     const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
-    const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
+    const bool late =
+        (v->note && !known && (first->time > v->note->time || is_ahead(r, first, v))) || rule == &copy_too_soon;
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
     const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
     if (sites_is_forgotten(&r->warps[first->warp].sites, first->time))
