@@ -91,6 +91,34 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
     }
 }
 
+DIAG(stored_over) = {
+    DIAG_HEAD(STRICT, "mbarrier-overwritten", "9.7.13.15.3, 9.7.13.15.10"),
+    .rule = "only mbarrier operations may touch the memory of a valid mbarrier object: mbarrier.inval ends its life",
+    .hint = "Add mbarrier.inval and a barrier before the memory is used for something else. If the mbarrier is still in "
+            "use, the store goes to a wrong address",
+    .reason = "nothing breaks where nobody uses the object any more.",
+};
+
+void verdict_mbar_store(struct race *r, const struct event_access *e) {
+    const struct mbars *b = &race_cta(r, e->owner)->mbars;
+    for (uint32_t i = 0; i < b->num; i++) {
+        uint32_t over = 0;
+        for (uint32_t left = e->by.lanes; left; left &= left - 1) {
+            const uint32_t l = (uint32_t)__builtin_ctz(left);
+            over |= e->at[l] < b->list[i].off + 8 && b->list[i].off < e->at[l] + e->size ? 1u << l : 0;
+        }
+        if (!over)
+            continue;
+        struct event_by by = e->by;
+        by.lanes = over;
+        const struct mach_origin origin = event_origin(&by);
+        mach_warn_pair(r->island, &origin, &b->list[i].init->origin, "mbarrier.init", &stored_over,
+                       "%s writes over the mbarrier at shared offset 0x%x, which is not invalidated",
+                       e->by.what ? e->by.what : "a store", b->list[i].off);
+        return;
+    }
+}
+
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
 DIAG(unpublished) = {
