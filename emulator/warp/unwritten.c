@@ -322,8 +322,9 @@ static const char *const lacks[] = {
                     "group yet, and wait_group waits for committed groups alone",
     [LACK_GROUP] = "Let cp.async.wait_group N name a smaller N before the read: the group of this copy is committed "
                    "and still under way. The wait covers copies of its own thread; for others add a __syncthreads()",
-    [LACK_ARRIVAL] = "Let cp.async.mbarrier.arrive.noinc come after the thread's last copy, and let mbarrier.init count "
-                     "it beside other arrivals: the phase ended while the copy was under way",
+    [LACK_ARRIVAL] =
+        "Let cp.async.mbarrier.arrive.noinc come after the thread's last copy, and let mbarrier.init count "
+        "it beside other arrivals: the phase ended while the copy was under way",
 };
 static const char mma_hint[] = "wait for the mbarrier that tcgen05.commit names, with the parity of its phase, before "
                                "the accumulator is read";

@@ -40,9 +40,10 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->narrow == b->narrow && a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at &&
-           a->fenced_at == b->fenced_at && a->released_fenced_at == b->released_fenced_at &&
-           a->global_at == b->global_at && a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
+    return a->narrow == b->narrow && a->released_at == b->released_at && a->released_scope == b->released_scope &&
+           a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+           a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
+           a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
            a->released_half_at == b->released_half_at;
 }
 
@@ -101,7 +102,8 @@ static void take_scoped(struct race *r, struct vclock **to, const struct meeting
 /* What only the strict level asks for. */
 static void arrive_strict(struct arriving *a, const struct know *k, const struct sem *how) {
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
-    const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near, false};
+    const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near,
+                              false};
     if (sem_releases(how->order))
         give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)

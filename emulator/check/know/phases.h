@@ -34,10 +34,10 @@ struct mbar_watch {
     struct mbar_use *seen; /* each warp's first poll that saw phase `saw` complete, or NULL */
     uint64_t saw;
     struct mbar_part *parts; /* of each warp of the cluster, or NULL */
-    struct vclock *before; /* all arrivals of the phase before, in LAYER_RAN; NULL: some were not threads' */
-    bool operations;       /* in this phase an operation arrived, or bytes came or were announced */
-    bool brought;          /*  and copies brought bytes; */
-    uint32_t coming;       /* copies that are on the way with bytes, for this phase or another */
+    struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were not threads' */
+    bool operations;         /* in this phase an operation arrived, or bytes came or were announced */
+    bool brought;            /*  and copies brought bytes; */
+    uint32_t coming;         /* copies that are on the way with bytes, for this phase or another */
     struct arrival {
         bool alone; /* it ended its phase, as the only arrival, and without bytes */
         uint32_t warp, lanes;

@@ -60,12 +60,13 @@ DIAG_ARRAY(global_race, CAUSES) = {
     [CAUSE_SCOPE] = {GLOBAL_RACE,
                      .hint = "Use .gpu scope on both sides of this word: .cta and .cluster leave out threads of other "
                              "clusters, so that the two accesses race"},
-    [CAUSE_WEAK_LOAD] = {GLOBAL_RACE,
-                         .hint = "Use ld.acquire.gpu (cuda::atomic_ref, memory_order_acquire) for this load: the word "
-                                 "is written by a strong store or an atomic, and a weak load does not synchronise"},
+    [CAUSE_WEAK_LOAD] =
+        {GLOBAL_RACE, .hint = "Use ld.acquire.gpu (cuda::atomic_ref, memory_order_acquire) for the weak load of this "
+                              "word: the other access is a strong store or an atomic, with which a weak one races"},
     [CAUSE_WEAK_STORE] = {GLOBAL_RACE,
-                          .hint = "Use st.release.gpu or an atomic operation (cuda::atomic_ref) for this store: others "
-                                  "access the word by strong operations, and a weak store does not synchronise"},
+                          .hint = "Use st.release.gpu or an atomic operation (cuda::atomic_ref) for the weak store if "
+                                  "this word is a flag or a counter: the other access is strong, with which a weak one "
+                                  "races. If it is data, a barrier or a flag between the two is missing"},
 };
 DIAG(weak_seed) = {
     DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
@@ -309,7 +310,7 @@ static enum cause cause_of(const struct toucher *t, const struct mark *first, co
         return CAUSE_SCOPE; /* else they would not race */
     if (strong != !!(mine->flags & MARK_STRONG) && !t->v->async) {
         const struct mark *weak = strong ? mine : first;
-        return weak == first ? CAUSE_ANY : weak->flags & MARK_WRITE ? CAUSE_WEAK_STORE : CAUSE_WEAK_LOAD;
+        return weak->flags & MARK_WRITE ? CAUSE_WEAK_STORE : CAUSE_WEAK_LOAD;
     }
     if (t->v->note && same && first->time > t->v->note->time)
         return cause_of_op(t->v->note->read.how == DONE_THREAD, mine->flags & MARK_WRITE);
