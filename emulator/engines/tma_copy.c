@@ -230,7 +230,7 @@ DIAG(from_exited) = {
 };
 
 DIAG(peer_from_exited) = {
-    DIAG_HEAD(WARNING, "bulk-store-cta-exited", "5.1.7, 9.7.9.25.4.1"),
+    DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.9.25.4.1"),
     .rule = "shared memory lives as long as its CTA: a copy to another CTA must have read it before the CTA exits",
     .hint = "End the sender with barrier.cluster.arrive and .wait, or with a wait for word from the receiver: only the "
             "receiver's mbarrier tells when the copy is done. No wait_group covers it",

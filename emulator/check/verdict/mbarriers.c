@@ -92,7 +92,7 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
 }
 
 DIAG(stored_over) = {
-    DIAG_HEAD(STRICT, "mbarrier-overwritten", "9.7.13.15.3, 9.7.13.15.10"),
+    DIAG_HEAD(STRICT, "mbarrier-not-invalidated", "9.7.13.15.3, 9.7.13.15.10"),
     .rule = "only mbarrier operations may touch the memory of a valid mbarrier object: mbarrier.inval ends its life",
     .hint =
         "Add mbarrier.inval and a barrier before the memory is used for something else. If the mbarrier is still in "
