@@ -1,5 +1,5 @@
 /* launcher/summary.c - contract in summary.h. The record is text of other processes: lines that are no lines of a
- * record are passed over, and so is one that holds a NUL. */
+ * record are passed over, and a NUL ends a line. */
 #include "launcher/summary.h"
 
 #include "base/heap.h"
@@ -156,8 +156,7 @@ struct summary summary_of(int record, pid_t program, FILE *out) {
     char *text = read_all(record, &size, &cut), *end;
     for (char *line = text; (end = memchr(line, '\n', (size_t)(text + size - line))) != NULL; line = end + 1) {
         *end = 0;
-        if (strlen(line) == (size_t)(end - line))
-            take_line(&l, line);
+        take_line(&l, line);
     }
     if (l.num)
         qsort(l.found, l.num, sizeof *l.found, compare);
