@@ -122,10 +122,9 @@ DIAG(init_used) = {
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
     .hint =
         "leave it out where nobody uses the object any more; else mbarrier.inval, behind a barrier with all who use it",
-    .reason =
-        "the text leaves it undefined. ptxas makes one exchange of the 64 bits of it, so a new object begins at phase "
-        "0, and whoever counts the phases of the old one waits for the wrong one. CuTe DSL up to 4.4 ends a kernel "
-        "of pairs so, and there nobody waits any more.",
+    .reason = "the text leaves it undefined. ptxas makes one exchange of the 64 bits of it, so a new object begins at "
+              "phase 0. A thread that counts the phases of the old one waits for the wrong one. CuTe DSL up to 4.4 "
+              "ends a kernel of pairs so, and there nobody waits any more.",
 };
 
 DIAG(init_together) = {
