@@ -39,12 +39,13 @@ struct mbar_view {
 
 /* By one thread, or by lanes of a warp together. */
 enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
-/* What is one more init of the object that is there? Anything but NOT, nobody has done anything to it since: then
- * init_again puts a new one in its place. */
+/* What is one more init of the object that is there? Anything but NOT, init_again puts a new one in its place. With OWN
+ * and SAME nobody has done anything to it since. */
 enum mbar_again {
     MBAR_AGAIN_NOT,
     MBAR_AGAIN_OWN,  /* by the one thread that has initialised it */
     MBAR_AGAIN_SAME, /* by the same instruction with the same count: in every order it is the same object */
+    MBAR_AGAIN_USED, /* by the warp that has initialised it, between two phases: no arrival and no byte is lost */
 };
 enum mbar_again mbar_again(const struct event_by *by, const struct cta *cta, uint32_t off, uint32_t count);
 enum mbar_error mbar_init_again(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
