@@ -257,7 +257,6 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         break;
     case AGENT_TMA:
     case AGENT_BULK:
-        n->signals = work->signals;
         if (!work->signals)
             join_bulk_group(r, n, work->follows);
         break;
