@@ -58,6 +58,8 @@ static void access(const struct listener *self, const struct event_access *e) {
     }
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
         flags_sync(&c->known, e);
+    if (c->known.strict && e->agent == AGENT_THREAD && e->space == SPACE_SHARED && e->effect & EFFECT_WRITE)
+        verdict_mbar_store(&c->known, e);
     if (n && e->agent == AGENT_CLC && !n->spanned &&
         n->written.how == DONE_TOKEN) /* the answer goes to one CTA after the other */
         n = note_again(&c->known, self, e->by.op);

@@ -3,8 +3,8 @@
  * Nothing in a program says who arrives at an mbarrier. So each group is followed to what it would do next (ahead.h). A
  * wait needs those that would then arrive there, or bring its bytes, and have not in this phase: a warp that has come
  * comes no more before the phase is over. If all have come and the count is not met, the barrier itself is to blame,
- * and so it is if nobody would ever come. If each waits for another, the first waits of a ring tell: data can be waited for
- * before it is there, and room for it cannot.
+ * and so it is if nobody would ever come. If each waits for another, the first waits of a ring tell: data can be waited
+ * for before it is there, and room for it cannot.
  */
 #include "deadlock/blame.h"
 

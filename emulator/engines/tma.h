@@ -39,6 +39,7 @@ enum tma_element {
 struct tma_track {
     uint32_t reading; /* have not read their sources */
     uint32_t writing; /* are not complete */
+    bool committed;
 };
 
 /* The box of a tensor copy. `map` must stay readable until the operation has run. */

@@ -229,11 +229,18 @@ DIAG(from_exited) = {
               "keeps the memory until the store has read it.",
 };
 
+DIAG(peer_from_exited) = {
+    DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.9.25.4.1"),
+    .rule = "shared memory lives as long as its CTA: a copy to another CTA must have read it before the CTA exits",
+    .hint = "End the sender with barrier.cluster.arrive and .wait, or with a wait for word from the receiver: only the "
+            "receiver's mbarrier tells when the copy is done. No wait_group covers it",
+};
+
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     struct cta *cta = op->cta;
     /* its memory is there until its queues are empty: launch/resident.c */
     if (cta->live_warps == 0 &&
-        !mach_warn(cta->island, &op->origin, &from_exited,
+        !mach_warn(cta->island, &op->origin, op->dst ? &peer_from_exited : &from_exited,
                    "%s reads shared memory of the CTA of rank %u, which has exited", op->name, cta->rank))
         return false;
     if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off) {

@@ -164,6 +164,7 @@ static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t m
     if (bar->phase == w->bar_phase)
         return warp_wait(w, in,
                          &(struct warp_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
+    w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_BARRIER};
     tell_bar(w, in, mask, SYNC_BAR_PASS, w->bar_waiting - 1, w->bar_phase);
     return bar_result(w, f, bar, mask);
 }
@@ -310,6 +311,7 @@ static enum warp_status do_cluster_wait(struct warp *w, const struct insn *in, u
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_CLUSTER, .value = cl->bar_phase});
     w->cluster_arrived = 0;
     cluster_acted(w, mask);
+    w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_CLUSTER};
     tell_cluster(w, in, w->live, SYNC_CLUSTER_PASS, w->cluster_phase);
     return WARP_NEXT;
 }

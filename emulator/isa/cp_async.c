@@ -58,7 +58,7 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
     tell_group(w, in, mask, SYNC_GROUP_COMMIT, kind, 0, false);
     WARP_FOR_LANES(l, mask) {
         struct lane_groups *s = &state_of(w)->lanes[kind][l];
-        isa_group_open(w, kind, l);
+        isa_group_open(w, kind, l)->committed = true;
         if (s->last)
             s->last->next = s->open;
         else
@@ -93,6 +93,7 @@ static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask,
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
                                 uint32_t n, bool read) {
     if (groups_done(w, kind, mask, n, read)) {
+        w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_ASYNC};
         tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
         return WARP_NEXT;
     }
@@ -252,6 +253,21 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
     return warp_fails(w, in, 1u << l, &src_size, "lane %u copies %u bytes of %u", l, *bytes, f->size);
 }
 
+/* Tells what it will write, for reports, where its lanes write one run of bytes. */
+static void lands(struct copy_op *c) {
+    const uint32_t first = c->lane[warp_lowest(c->lanes)].off;
+    uint32_t bytes = 0;
+    WARP_FOR_LANES(l, c->lanes) {
+        if (c->lane[l].off != first + bytes)
+            return;
+        bytes += c->size;
+    }
+    c->op.dst = c->op.cta;
+    c->op.dst_off = first;
+    c->op.dst_bytes = bytes;
+    c->op.committed = &c->lane[warp_lowest(c->lanes)].track->committed;
+}
+
 static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct copy_form *f = in->data;
     struct copy_lane lane[MACH_WARP];
@@ -275,6 +291,7 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
         lane[l].track->reading++;
         lane[l].track->writing++;
     }
+    lands(c);
     async_issue(copy_queue(w), &c->op);
     return WARP_NEXT;
 }

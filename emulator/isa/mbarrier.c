@@ -364,13 +364,13 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
     return true;
 }
 
-/* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. */
-static void note_pass(struct warp *w, const struct insn *in, uint32_t done) {
+/* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. True: the warp had seen that
+ * phase before. */
+static bool note_pass(struct warp *w, const struct insn *in, uint32_t done) {
     const struct mbar_form *f = in->data;
     struct cta *cta;
     uint32_t off;
-    if (locate(w, in, f, warp_lowest(done), &cta, &off))
-        mbar_passed(cta, off, w->index);
+    return locate(w, in, f, warp_lowest(done), &cta, &off) && mbar_passed(cta, off, w->index);
 }
 
 /* A poll of lanes `mask` is answered: yes for `done`. Lanes that name one object are told of together. */
@@ -440,7 +440,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     struct group *g = w->g;
     struct warp_wait wait = {.kind = WAIT_NONE};
     uint32_t done;
-    bool limit = warp_timed_out(w);
+    bool limit = warp_timed_out(w), again = false;
     if (!warp_known(w, in, mask, f->value, f->parity ? "the phase parity" : "the state") ||
         !test_lanes(w, in, mask, &done, &wait))
         return WARP_FAULT;
@@ -450,7 +450,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
         g->polls = 0;
         if (!f->is_try)
             w->peeks = 0;
-        note_pass(w, in, done);
+        again = note_pass(w, in, done);
     } else if (f->is_try) {
         if (!limit && !comes_back(w, in))
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
@@ -469,6 +469,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     }
     if (events_wanted(w->gpu, WANT_POLL))
         tell_polls(w, in, mask, done);
+    w->waited = (struct warp_waited){in->src, WAIT_MBARRIER, .no = done != mask, .again = again};
     g->wait.polls = false; /* what it asks next is another question */
     warp_set_pred(w, f->dst, mask, done);
     if (f->dst != WARP_SINK)

@@ -58,6 +58,7 @@ struct async_op {
     /* Shared memory that it will write, async_lands: dst_bytes at dst_off of dst. */
     struct cta *dst;
     uint32_t dst_off, dst_bytes;
+    const bool *committed; /* of cp.async: its async-group is; NULL: it has none that is waited for */
     /* Shared memory of the issuer that it will read, async_reads. */
     uint32_t src_off, src_bytes;
     uint32_t bytes;              /* of the whole operation */

@@ -254,14 +254,16 @@ enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity,
     return MBAR_OK;
 }
 
-void mbar_passed(struct cta *cta, uint32_t off, uint32_t warp) {
+bool mbar_passed(struct cta *cta, uint32_t off, uint32_t warp) {
     const uint32_t i = mbar_find(cta, off);
     if (i == cta->num_mbars)
-        return;
+        return false;
     struct mach_mbar *object = &cta->mbars[i];
     const uint32_t now = (uint32_t)object->phases + 1;
-    object->again |= (uint32_t)(object->passed[warp] == now) << warp;
+    const bool again = object->passed[warp] == now;
+    object->again |= (uint32_t)again << warp;
     object->passed[warp] = now;
+    return again;
 }
 
 uint32_t mbar_index(const struct cta *cta, uint32_t off) {

@@ -59,7 +59,7 @@ enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
 enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off);
 /* A warp of the CTA has found a phase of the object complete. */
-void mbar_passed(struct cta *cta, uint32_t off, uint32_t warp);
+bool mbar_passed(struct cta *cta, uint32_t off, uint32_t warp);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);
 enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done);

@@ -18,6 +18,9 @@
 #define MAX_STORES 4u /* that a value is followed through */
 #define NONE UINT32_MAX
 
+/* What is known of a wait behind which shared memory is unwritten. */
+enum lack { LACK_ANY, LACK_ALL, LACK_BARRIER, LACK_YES, LACK_PHASE, LACK_COPY, LACK_COMMIT, LACK_GROUP, LACK_ARRIVAL };
+
 struct note {
     const struct ptx_insn *in; /* NULL: none */
     uint64_t when;
@@ -30,6 +33,8 @@ struct note {
     uint32_t off, high;           /*  where, and of a store how far */
     const char *copy;             /* that was writing it, or a tcgen05.mma under way, and where that was issued */
     const struct diag_site *site; /* in the module, as `copy` is a constant */
+    struct warp_waited waited;    /* of shared memory: what the warp had waited for last, */
+    enum lack lack;               /*  and what that wait lacks */
 };
 struct warp_notes {
     struct note at[NOTES];
@@ -54,6 +59,18 @@ static const struct async_op *multiplying(struct cta *cta) {
     return NULL;
 }
 
+/* `op`: a copy under way to what was read, or NULL. */
+static enum lack lack_of(const struct warp_waited *waited, const struct async_op *op) {
+    const bool polled = waited->in && waited->kind == WAIT_MBARRIER;
+    if (polled && (waited->no || waited->again))
+        return waited->no ? LACK_YES : LACK_PHASE;
+    if (op && op->kind->agent == AGENT_CP_ASYNC)
+        return polled ? LACK_ARRIVAL : op->committed && *op->committed ? LACK_GROUP : LACK_COMMIT;
+    if (op)
+        return LACK_COPY;
+    return !waited->in ? LACK_ALL : polled || waited->kind == WAIT_ASYNC ? LACK_ANY : LACK_BARRIER;
+}
+
 void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of from,
                           struct cta *cta, uint32_t off, uint32_t size) {
     struct note *n = note_of(w, in->src);
@@ -66,6 +83,10 @@ void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes,
     if (op) {
         n->copy = op->name;
         n->site = op->origin.site;
+    }
+    if (from == WARP_FROM_SHARED) {
+        n->waited = w->waited;
+        n->lack = lack_of(&w->waited, op);
     }
 }
 
@@ -278,20 +299,61 @@ static void begin(struct walk *k, const struct warp *w, const struct ptx_insn *i
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
 static const char *const hints[] = {
-    [WARP_FROM_SHARED] = "no store or copy has written these bytes: one is missing, goes to another address, or comes "
-                         "later because a barrier is missing",
     [WARP_FROM_LOCAL] = "an element of a local array that is read before it is assigned",
     [WARP_FROM_TENSOR] = "no tcgen05.mma, .cp or .st has written these cells: other columns or lanes than the "
                          "accumulator's, an operation that was not waited for, or none at all",
     [WARP_FROM_ANSWER] = "ask is_canceled first: a request that failed names no CTA",
 };
-static const char copy_hint[] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are "
-                                "read";
+static const char *const lacks[] = {
+    [LACK_ANY] = "no store or copy has written these bytes: one is missing, goes to another address, or comes later "
+                 "because a barrier is missing",
+    [LACK_ALL] = "no store or copy has written these bytes: one is missing, goes to another address, or comes later: "
+                 "the reader's warp has waited for nothing so far, so add a __syncthreads() before the read if others "
+                 "write",
+    [LACK_BARRIER] = "no store or copy has written these bytes: one is missing or goes to another address, or the last "
+                     "barrier before the read was not that of the writers: compare its number, its thread count, and "
+                     "how often each role comes to it",
+    [LACK_YES] = "Repeat the poll until its answer is yes, before the bytes are read: a test_wait or try_wait may come "
+                 "back before the phase is over",
+    [LACK_PHASE] = "Wait for the next phase: flip the parity once for each phase, or use the state of the latest "
+                   "arrival. The last wait asked for a phase that this warp had seen before",
+    [LACK_COPY] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are read",
+    [LACK_COMMIT] = "Add cp.async.commit_group after the copy, and cp.async.wait_group 0 behind it: the copy is in no "
+                    "group yet, and wait_group waits for committed groups alone",
+    [LACK_GROUP] = "Let cp.async.wait_group N name a smaller N before the read: the group of this copy is committed "
+                   "and still under way. The wait covers copies of its own thread; for others add a __syncthreads()",
+    [LACK_ARRIVAL] =
+        "Let cp.async.mbarrier.arrive.noinc come after the thread's last copy, and let mbarrier.init count "
+        "it beside other arrivals: the phase ended while the copy was under way",
+};
 static const char mma_hint[] = "wait for the mbarrier that tcgen05.commit names, with the parity of its phase, before "
                                "the accumulator is read";
 static const char stored_hint[] = "a part of a structure or an array that is copied whole and never assigned, or what "
                                   "its source was read from";
 static const char register_hint[] = "a variable that is assigned on some paths only, or on none";
+
+/* ", after bar.sync at x.cu:9", cut to `size`. */
+static const char *last_wait(const struct note *n, char *text, size_t size) {
+    char where[300];
+    text[0] = '\0';
+    if (n->waited.in && n->lack != LACK_COPY)
+        snprintf(text, size, ", after %s at %s%s",
+                 n->waited.kind == WAIT_BARRIER ? "the barrier" : ptx_op_text(n->waited.in->op),
+                 diag_where(&n->waited.in->site, where, sizeof where), n->lack == LACK_YES ? " had said no" : "");
+    return text;
+}
+
+static const char *describe_shared(const struct note *n, char *text, size_t size) {
+    char where[300], wait[360];
+    const char *op = ptx_op_text(n->in->op);
+    last_wait(n, wait, sizeof wait);
+    if (n->copy)
+        snprintf(text, size, "%s read shared offset 0x%x while %s, issued at %s, was writing it%s", op, n->off, n->copy,
+                 diag_where(n->site, where, sizeof where), wait);
+    else
+        snprintf(text, size, "%s read shared memory that nothing had written, offset 0x%x%s", op, n->off, wait);
+    return lacks[n->lack];
+}
 
 static const char *describe(const struct note *n, char *text, size_t size) {
     static const char *const names[] = {"shared memory", "local memory", "tensor memory", "an answer"};
@@ -307,14 +369,9 @@ static const char *describe(const struct note *n, char *text, size_t size) {
                  n->copy, diag_where(n->site, where, sizeof where));
         return mma_hint;
     }
-    if (n->copy) {
-        snprintf(text, size, "%s read shared offset 0x%x while %s, issued at %s, was writing it", op, n->off, n->copy,
-                 diag_where(n->site, where, sizeof where));
-        return copy_hint;
-    }
     if (n->from == WARP_FROM_SHARED)
-        snprintf(text, size, "%s read shared memory that nothing had written, offset 0x%x", op, n->off);
-    else if (n->from == WARP_FROM_ANSWER)
+        return describe_shared(n, text, size);
+    if (n->from == WARP_FROM_ANSWER)
         snprintf(text, size, "%s gave no CTA, since the request has failed", op);
     else
         snprintf(text, size, "%s read %s that nothing had written", op, names[n->from]);

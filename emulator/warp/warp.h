@@ -24,6 +24,13 @@ struct warp_wait {
     const struct insn *in;
 };
 
+/* What lanes of a warp waited for last: for the report of what they then find unwritten. */
+struct warp_waited {
+    const struct ptx_insn *in; /* NULL: for nothing */
+    enum event_wait_kind kind;
+    bool no, again; /* a poll of an mbarrier: it was answered no; yes, by a phase that the warp had seen before */
+};
+
 /* MACH_SCHED_MODEL: when lanes are next. */
 struct warp_time {
     double at;
@@ -121,6 +128,7 @@ struct warp {
     uint64_t came_back;             /* try_wait that were answered no at once, a bit each: isa/mbarrier.c */
     uint32_t cluster_arrived, cluster_here, cluster_done; /* lanes: isa/barrier.c */
     uint64_t cluster_phase;
+    struct warp_waited waited;
     uint32_t bar_waiting;       /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
     uint64_t bar_phase;         /* its generation */
     struct isa_async *cp_async; /* async-groups of its threads: isa/cp_async.c */

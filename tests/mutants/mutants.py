@@ -56,7 +56,7 @@ def hang(output):
 
 def names_root(case, lines, made):
     """Does the report of a deadlock name the cause? None: there is no such report, or the case has no `root`. Asked are
-    the headline with its source lines, and the first line of the chain under it; made: the places that the case made."""
+    the headline with its source lines, and the first line of the chain under it; made: the places of the change."""
     if not lines or not case.root:
         return None
     shown = [line for line in lines[1:] if re.match(r"\s+(-->|from:)", line)]
@@ -279,7 +279,8 @@ def read_options():
     p.add_argument("--timeout", type=float, default=30, help="seconds a run (30)")
     p.add_argument("--json", metavar="FILE", help="the results, for other programs")
     p.add_argument("--fresh", action="store_true", help="run again what is known")
-    p.add_argument("--require", action="store_true", help="exit 1 unless every case is right, and every deadlock names its root")
+    p.add_argument("--require", action="store_true",
+                   help="exit 1 unless every case is right and every deadlock names its root")
     p.add_argument("--list", action="store_true", help="the cases, and nothing is run")
     p.add_argument("--sources", metavar="DIR", help="write the changed sources there, and run nothing")
     options = p.parse_args()

@@ -62,6 +62,6 @@ void barriers_sync_cluster(struct race *r, const struct event_sync *e) {
 }
 
 void barriers_exit(struct race *r, const struct event_life *e) {
-    static const struct sem how = {ORDER_RELAXED, SCOPE_CTA, true};
+    static const struct sem how = {ORDER_RELAXED, SCOPE_CTA, true, false};
     know_arrive(r, race_warp_of(r, &e->by), e->by.lanes, &race_cta(r, e->owner)->exited, &how);
 }

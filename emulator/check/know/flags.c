@@ -149,12 +149,22 @@ static void give_lane(const struct sync *s, struct gift *g, unsigned l, const st
     vclock_drop(far, c);
 }
 
+/* The release is a fence whose scope leaves other clusters out. */
+static bool is_narrow(const struct sync *s) {
+    const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
+    return !sem_releases(s->order) && k->released_at && k->released_scope < SCOPE_GPU;
+}
+
 /* What the lane gives, but for the time: mostly what its warp gave last. */
 static struct gift *gift_now(const struct sync *s) {
     struct giver **giver = &s->r->warps[s->warp].giver;
     struct meeting m = {{NULL}, {NULL}, NULL};
     uint32_t own[LAYERS] = {0};
-    know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true});
+    know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false});
+    if (!s->local && is_narrow(s)) { /* what a wider fence released before is in LAYER_PERFORMED */
+        vclock_set(&s->r->clocks, &m.open[LAYER_ORDER], NULL);
+        own[LAYER_ORDER] = 0;
+    }
     for (unsigned l = 0; l < LAYERS; l++)
         own[l] = own[l] == s->r->time ? OWN_NOW : own[l];
     if (!*giver)
@@ -223,22 +233,31 @@ static bool has_taken(const struct sync *s, struct flag *w) {
     return false;
 }
 
-static void take(const struct sync *s, uint64_t key) {
-    struct flag *w = find(table(s), key);
+/* `far`: also what comes from other clusters. */
+static void observe(const struct sync *s, struct flag *w, bool far) {
     struct meeting m = {{NULL}, {NULL}, NULL};
-    if (!w || has_taken(s, w))
-        return;
     make_own(s, w);
     for (unsigned l = 0; w->gift && l < LAYERS; l++)
         if (s->local)
             vclock_set(&s->r->clocks, &m.done[l], w->gift->of.own[l]);
         else
             vclock_import(&s->r->clocks, &m.done[l], far_of(w->gift->of.far[l], s->r->number),
-                          s->narrow ? NULL : w->gift->of.far[l]);
+                          far ? w->gift->of.far[l] : NULL);
     const uint32_t each = s->r->warps_each;
     const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each; /* of the latest giver */
-    know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct sem){s->order, s->scope, near});
+    know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct sem){s->order, s->scope, near, far});
     know_forget(s->r, &m);
+}
+
+static void take(const struct sync *s, uint64_t key) {
+    struct flag *w = find(table(s), key);
+    const bool far = !s->local && !s->narrow;
+    if (!w || has_taken(s, w))
+        return;
+    if (!far || !sem_acquires(s->order)) /* a narrow fence may follow */
+        observe(s, w, false);
+    if (far)
+        observe(s, w, true);
 }
 
 /* A plain store begins a new release sequence, unless it is by the thread that wrote last. */
@@ -279,6 +298,10 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
     s->local = local;
     if (e->effect & EFFECT_WRITE)
         put(s, key);
+    if (e->effect & EFFECT_WRITE && !local && is_narrow(s)) { /* to threads of the cluster in full */
+        s->local = true;
+        put(s, key);
+    }
 }
 
 void flags_sync(struct race *r, const struct event_access *e) {

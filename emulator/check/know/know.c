@@ -10,6 +10,7 @@ static void copy_know(struct know *to, const struct know *from) {
         vclock_hold(to->released[l]);
         vclock_hold(to->pending[l]);
     }
+    vclock_hold(to->narrow);
 }
 
 void know_drop(struct race *r, struct know *k) {
@@ -18,6 +19,7 @@ void know_drop(struct race *r, struct know *k) {
         vclock_drop(&r->clocks, k->released[l]);
         vclock_drop(&r->clocks, k->pending[l]);
     }
+    vclock_drop(&r->clocks, k->narrow);
 }
 
 /* Makes strands such that `lanes` are some of them and no part of others. */
@@ -38,9 +40,10 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at &&
-           a->fenced_at == b->fenced_at && a->released_fenced_at == b->released_fenced_at &&
-           a->global_at == b->global_at && a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
+    return a->narrow == b->narrow && a->released_at == b->released_at && a->released_scope == b->released_scope &&
+           a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+           a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
+           a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
            a->released_half_at == b->released_half_at;
 }
 
@@ -99,7 +102,8 @@ static void take_scoped(struct race *r, struct vclock **to, const struct meeting
 /* What only the strict level asks for. */
 static void arrive_strict(struct arriving *a, const struct know *k, const struct sem *how) {
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
-    const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near};
+    const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near,
+                              false};
     if (sem_releases(how->order))
         give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)
@@ -185,6 +189,8 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
             vclock_learn(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]], 0, 0);
         for (unsigned i = 0; i < 4; i++)
             vclock_learn(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]], 0, 0);
+        if (!sem_acquires(how->order) && !how->far)
+            vclock_learn(&r->clocks, &step, &s->k.narrow, m->done[LAYER_ORDER], 0, 0);
         if (!r->strict)
             continue;
         vclock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
@@ -213,11 +219,24 @@ static void fence_layer(struct race *r, struct know *k, enum layer l, enum event
         vclock_set(&r->clocks, &k->released[l], k->now[l]);
 }
 
+/* The acquire side of a fence whose scope leaves other clusters out: what came from them stays pending (8.7). */
+static void fence_narrow(struct race *r, struct know *k, enum event_order order) {
+    if (sem_acquires(order))
+        vclock_join(&r->clocks, &k->now[LAYER_ORDER], k->narrow);
+    if (sem_releases(order))
+        vclock_set(&r->clocks, &k->released[LAYER_ORDER], k->now[LAYER_ORDER]);
+}
+
 void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how, bool wide) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        fence_layer(r, &s->k, LAYER_ORDER, how->order);
+        if (wide)
+            fence_layer(r, &s->k, LAYER_ORDER, how->order);
+        else
+            fence_narrow(r, &s->k, how->order);
+        if (sem_acquires(how->order))
+            vclock_set(&r->clocks, &s->k.narrow, NULL);
         fence_layer(r, &s->k, LAYER_FENCED, how->order);
         fence_layer(r, &s->k, LAYER_FENCED_GLOBAL, how->order);
         fence_layer(r, &s->k, LAYER_HALF, how->order);
@@ -319,7 +338,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 
 /* Orders the memory accesses of those who take part (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
-    static const struct sem how = {ORDER_ACQ_REL, SCOPE_CTA, true};
+    static const struct sem how = {ORDER_ACQ_REL, SCOPE_CTA, true, false};
     struct meeting m = {{NULL}, {NULL}, NULL};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);

@@ -37,6 +37,7 @@ struct know {
     struct vclock *now[LAYERS];
     struct vclock *released[LAYERS]; /* `now` at the last release fence; LAYER_TENSOR: fence::before_thread_sync */
     struct vclock *pending[LAYERS];  /* from relaxed waits: counts after an acquire fence; fence::after_thread_sync */
+    struct vclock *narrow;           /* of pending[LAYER_ORDER] what a fence of .cta or .cluster scope takes, too */
     uint32_t released_at;            /* time of that release fence, 0: never */
     enum event_scope released_scope; /* its scope */
     uint32_t before_at;              /* time of the last fence::before_thread_sync */
@@ -61,14 +62,15 @@ struct meeting {
     struct vclock *carried;      /* LAYER_RAN of the issuer of the latest operation that arrived in it */
 };
 
-/* The .sem and .scope of an arrival or a wait; near: its object is in the thread's own CTA. */
+/* The .sem and .scope of an arrival or a wait; near: its object is in the thread's own CTA; far: those who gave what
+ * is observed are in other clusters, so that it takes a fence of gpu scope (8.7). */
 struct sem {
     enum event_order order;
     enum event_scope scope;
-    bool near;
+    bool near, far;
 };
 static inline struct sem sem_of(const struct event_sync *e) {
-    return (struct sem){e->by.order, e->by.scope, e->by.cta == e->owner};
+    return (struct sem){e->by.order, e->by.scope, e->by.cta == e->owner, false};
 }
 static inline bool sem_releases(enum event_order o) {
     return o == ORDER_RELEASE || o == ORDER_ACQ_REL || o == ORDER_SC;

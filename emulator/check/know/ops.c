@@ -257,6 +257,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         break;
     case AGENT_TMA:
     case AGENT_BULK:
+        n->signals = work->signals;
         if (!work->signals)
             join_bulk_group(r, n, work->follows);
         break;
@@ -414,6 +415,7 @@ void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk)
 }
 
 void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read) {
+    r->warps[warp].ops.group_waited[bulk] = r->time;
     if (bulk) {
         wait_bulk(r, warp, lanes, but, read);
         wait_maps(r, warp, lanes, but);

@@ -55,6 +55,7 @@ struct note {
     bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;              /* tcgen05.ld; a register of it was used */
     bool reduces;                  /* what it writes to shared memory, it writes by a reduction */
+    bool signals;                  /* it signals an mbarrier, and is in no group */
     bool follows;                  /* the second half of a store */
     uint32_t cta_group, d, m, n;   /* of tcgen05 operations: the instruction's shape, and where D is */
     uint32_t group;                /* bulk-group of the lane that it belongs to */
@@ -98,6 +99,7 @@ struct warp_ops {
     struct note *maps;           /* loads that signal an mbarrier, whose tensor map is in global memory */
     uint32_t *bulk_groups;       /* committed by each lane, or NULL */
     struct lane_copies *copies;  /* of each lane, or NULL */
+    uint32_t group_waited[2];    /* the latest wait_group of a lane: of cp.async, of bulk operations */
     struct tensor_queue {
         uint32_t token, steps; /* of the tcgen05 operations of one lane */
         bool used;

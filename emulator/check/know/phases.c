@@ -45,6 +45,7 @@ static void forget(struct race *r, struct mbar_watch *m) {
     xfree(m->uses);
     xfree(m->others);
     xfree(m->seen);
+    xfree(m->parts);
 }
 
 void mbars_end(struct race *r, const struct event_life *e) {
@@ -117,6 +118,21 @@ static void remember_use(struct race *r, const struct event_sync *e, struct mbar
     *use = (struct mbar_use){warp, r->time, e->by.lanes, e->by.site};
 }
 
+uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t phase) {
+    const struct mbar_part *p = m->parts ? &m->parts[warp] : NULL;
+    if (!p || !phase || p->phase > phase)
+        return 0;
+    return p->phase == phase ? p->before : p->phase + 1 == phase ? p->lanes : 0;
+}
+
+static void take_part(struct race *r, const struct event_sync *e, struct mbar_watch *m, uint32_t warp) {
+    if (!m->parts)
+        m->parts = xcalloc(r->clocks.warps, sizeof *m->parts);
+    struct mbar_part *p = &m->parts[warp];
+    const uint32_t here = p->phase == e->phase ? p->lanes : 0;
+    *p = (struct mbar_part){e->phase, here | e->by.lanes, mbars_took_part(m, warp, e->phase)};
+}
+
 /* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
 static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     if (!n || n->written.how == DONE_TOKEN)
@@ -133,6 +149,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (!e->by.op) {
         tells_remember(&r->warps[warp].tells, r->time, e->by.lanes, e->by.site);
+        take_part(r, e, m, warp);
         know_arrive(r, warp, e->by.lanes, &m->m, &how);
     } else if (n && n->tensor) {
         note_commit(r, n, &m->m);

@@ -10,6 +10,12 @@ struct mbar_use {
     const struct diag_site *site;
 };
 
+/* Lanes of a warp that have arrived on an mbarrier: in `phase`, the latest in which any did, and in the one before. */
+struct mbar_part {
+    uint64_t phase;
+    uint32_t lanes, before;
+};
+
 /* Threads of a warp that initialise an mbarrier. */
 struct mbar_init {
     uint32_t warp, lanes, time;
@@ -27,10 +33,11 @@ struct mbar_watch {
     uint32_t num_others, cap_others;
     struct mbar_use *seen; /* each warp's first poll that saw phase `saw` complete, or NULL */
     uint64_t saw;
-    struct vclock *before; /* all arrivals of the phase before, in LAYER_RAN; NULL: some were not threads' */
-    bool operations;       /* in this phase an operation arrived, or bytes came or were announced */
-    bool brought;          /*  and copies brought bytes; */
-    uint32_t coming;       /* copies that are on the way with bytes, for this phase or another */
+    struct mbar_part *parts; /* of each warp of the cluster, or NULL */
+    struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were not threads' */
+    bool operations;         /* in this phase an operation arrived, or bytes came or were announced */
+    bool brought;            /*  and copies brought bytes; */
+    uint32_t coming;         /* copies that are on the way with bytes, for this phase or another */
     struct arrival {
         bool alone; /* it ended its phase, as the only arrival, and without bytes */
         uint32_t warp, lanes;
@@ -52,6 +59,8 @@ struct mbars {
     uint32_t place[64]; /* where the mbarrier with that offset / 8 mostly is */
 };
 
+/* Which lanes of the warp arrived in the phase before this one? */
+uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t phase);
 /* The mbarrier at that offset, or NULL. */
 struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t off);
 /* LIFE_MBAR_INIT, also of an object that is there and not yet used; LIFE_MBAR_INVAL; the end of the cluster. */

@@ -1,9 +1,8 @@
 /* check/shadow/cells.c - who has touched which bytes of global memory; contract in kept.h.
  *
- * Of each sector: marks of its last writes and of the reads since. Copies read, and mostly write, what no others touch,
- * in large boxes. So the accesses of a region are only listed at first; they become marks when one comes that a write
- * may share bytes with, or when there are many. What takes too much memory is forgotten: then a race may be missed, but
- * none is invented.
+ * Copies read, and mostly write, what no others touch, in large boxes. So the accesses of a region are only listed at
+ * first; they go to its pages (pages.h) when one comes that a write may share bytes with, or when there are many. What
+ * takes too much memory is forgotten: then a race may be missed, but none is invented.
  */
 #include "check/shadow/pages.h"
 
@@ -16,12 +15,14 @@
 /* So many accesses are listed, where something is written: of more there are marks. */
 #define LIST_READS 1024u
 #define LIST_WRITES 1024u
-#define LOOP_READS 8u /* different ones that a loop reads and that are folded */
+#define LONGEST 32768u /* bytes of a row that are looked at as one, and rows */
+#define LOOP_READS 8u  /* different ones that a loop reads and that are folded */
 
 /* An access in a region whose accesses are listed. */
 struct listed {
     struct brief who;
-    uint64_t at : REGION_SHIFT, size : REGION_SHIFT + 1, rows : REGION_SHIFT; /* at: in the region */
+    uint32_t at; /* in the region */
+    uint16_t size, rows;
 };
 _Static_assert(sizeof(struct listed) == 32, "as small as may be: a launch may have millions");
 
@@ -127,15 +128,15 @@ static void sort(struct cells *c, struct shard *s, struct region *region) {
 
 /* May two accesses share a byte? */
 static bool may_share(const struct listed *a, const struct listed *b) {
-    const uint64_t end_a = a->at + (a->rows - 1) * a->who.stride + a->size;
-    const uint64_t end_b = b->at + (b->rows - 1) * b->who.stride + b->size;
-    const uint64_t stride = a->rows > 1 ? a->who.stride : b->who.stride;
+    const uint32_t end_a = a->at + (a->rows - 1u) * a->who.stride + a->size;
+    const uint32_t end_b = b->at + (b->rows - 1u) * b->who.stride + b->size;
+    const uint32_t stride = a->rows > 1 ? a->who.stride : b->who.stride;
     if (a->at >= end_b || b->at >= end_a)
         return false;
     if (!stride || (a->rows > 1 && b->rows > 1 && a->who.stride != b->who.stride))
         return true;
     /* columns of rows that repeat with the same stride */
-    const uint64_t further = a->at <= b->at ? (b->at - a->at) % stride : (stride - (a->at - b->at) % stride) % stride;
+    const uint32_t further = a->at <= b->at ? (b->at - a->at) % stride : (stride - (a->at - b->at) % stride) % stride;
     return further < a->size || further + b->size > stride;
 }
 
@@ -233,7 +234,9 @@ static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t
     struct shard *s = &c->shard[number % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
-    struct listed l = {.who = brief_of(&t->mark), .at = at % (1u << REGION_SHIFT), .size = size, .rows = rows};
+    struct listed l = {.who = brief_of(&t->mark), .at = at % (1u << REGION_SHIFT)};
+    l.size = (uint16_t)size;
+    l.rows = (uint16_t)rows;
     l.who.stride = (uint32_t)stride;
     if (!region->sorted && (t->written || is_full(region, &l))) /* of listed writes no values are kept */
         sort(c, s, region);
@@ -249,22 +252,22 @@ static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t
 void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
     for (uint32_t row = 0; row < rows;) {
         const uint64_t from = at + row * stride, end = ((from >> REGION_SHIFT) + 1) << REGION_SHIFT;
-        if (from + size > end) { /* a row of two regions */
+        if (from + size > end || size > LONGEST) { /* a row of two regions, or a long one */
             struct toucher rest = *t;
-            const uint32_t head = (uint32_t)(end - from);
+            const uint32_t head = end - from < LONGEST ? (uint32_t)(end - from) : LONGEST;
             touch_rows(t, c, from, head, 1, 0);
             if (mark_unit(&t->mark) < ONE_LANE)
                 rest.mark.lane = (int8_t)(t->mark.lane + (int)(head >> mark_unit(&t->mark)));
             rest.written = t->written ? t->written + head : NULL;
             rest.told = t->told;
-            cells_touch(c, &rest, end, size - head, 1, 0);
+            cells_touch(c, &rest, from + head, size - head, 1, 0);
             t->told = rest.told;
             row++;
             continue;
         }
         const uint64_t fit = stride ? (end - from - size) / stride + 1 : 1;
-        const uint64_t most = fit < UINT64_C(1) << (REGION_SHIFT - 1) ? fit : UINT64_C(1) << (REGION_SHIFT - 1);
-        const uint32_t n = rows - row < most ? rows - row : (uint32_t)most;
+        const uint32_t most = fit < LONGEST ? (uint32_t)fit : LONGEST;
+        const uint32_t n = rows - row < most ? rows - row : most;
         touch_rows(t, c, from, size, n, stride);
         row += n;
     }

@@ -66,9 +66,10 @@ struct block {
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;
     uint32_t num_spans, cap_spans;
+    bool any_lost; /* spans were forgotten (BOUND_SPANS): */
     struct lost_bytes {
         uint32_t from, to; /* from == to: none */
-    } lost[2];             /* where spans were forgotten (BOUND_SPANS), that read, that wrote */
+    } lost[2];             /*  where, those that read, and those that wrote */
 };
 
 /* The shared memory of a CTA, until the cluster ends. */

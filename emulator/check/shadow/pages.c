@@ -1,12 +1,14 @@
 /* check/shadow/pages.c - runs and marks of 4096 bytes of global memory; contract in pages.h. */
 #include "check/shadow/pages.h"
 
+#include "base/budget.h"
 #include "base/heap.h"
 #include "base/relaxed.h"
 
 #include <string.h>
 
-#define PAGE_RUNS 64u /* of more there are marks */
+#define LEFT_TO_OTHERS (UINT64_C(64) << 20) /* bytes of the process's budget */
+#define PAGE_RUNS 64u                       /* of more there are marks */
 
 /* A sector that has lost a read keeps no more of them until it is written. */
 struct page {
@@ -21,7 +23,8 @@ struct page {
 
 bool room_take(struct room *room, uint64_t bytes) {
     if (atomic_fetch_add_explicit(&room->bytes, bytes, memory_order_relaxed) + bytes <=
-        event_bound(room->gpu, BOUND_CELL_BYTES))
+            event_bound(room->gpu, BOUND_CELL_BYTES) &&
+        budget_left() >= bytes + LEFT_TO_OTHERS)
         return true;
     room_give(room, bytes);
     return false;

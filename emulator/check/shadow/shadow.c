@@ -97,6 +97,8 @@ static void engine(struct shadow *s, struct note *n, const struct event_access *
 void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op) {
     struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
     const struct viewer v = viewer_of_note(&by, n, true, n->name);
+    if (n->agent == AGENT_CP_ASYNC) /* its lanes are remembered one by one, when it runs (stamps.c) */
+        return;
     n->spanned = op->dst_bytes || op->src_bytes;
     if (op->dst_bytes)
         put(s, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, false, NULL});

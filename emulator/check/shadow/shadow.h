@@ -6,9 +6,9 @@
  *
  *   shared memory   accesses of threads by words of 4 bytes (stamps.c), of operations by what they touch (spans.c)
  *   tensor memory   columns and lanes that operations touch (columns.c); what tcgen05.mma adds up there (sums.c)
- *   global memory   sectors of 32 bytes, for all clusters of a launch (global.c, cells.c)
+ *   global memory   runs of bytes, or sectors of 32, for all clusters of a launch (global.c, cells.c, pages.c)
  *
- * What takes too much memory is forgotten: then a race may be missed, but none is invented.
+ * What takes too much memory is forgotten (report/bounds.h): then a race may be missed, but none is invented.
  */
 #ifndef CHECK_SHADOW_SHADOW_H
 #define CHECK_SHADOW_SHADOW_H

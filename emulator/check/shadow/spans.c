@@ -80,6 +80,7 @@ static void forget_span(struct race *r, struct block *k) {
     const bool none = lost->from == lost->to;
     lost->from = none || s->from < lost->from ? s->from : lost->from;
     lost->to = none || s->to > lost->to ? s->to : lost->to;
+    k->any_lost = true;
     drop_span(r, k, 0);
 }
 
@@ -94,7 +95,8 @@ bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct
     struct viewer others;
     bool any = false;
     for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++) {
-        judge_lost(r, &b->block[k], from, to, writes);
+        if (b->block[k].any_lost)
+            judge_lost(r, &b->block[k], from, to, writes);
         for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
             const struct span *s = &b->block[k].spans[i];
             if ((!s->write && !writes) || from >= s->to || s->from >= to)
@@ -191,7 +193,8 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
 
 static void put_span(struct coming *c, struct block *k) {
     const struct span *s = c->s;
-    judge_lost(c->r, k, s->from, s->to, s->write);
+    if (k->any_lost)
+        judge_lost(c->r, k, s->from, s->to, s->write);
     for (uint32_t i = 0; i < k->num_spans; i++) {
         struct span *old = &k->spans[i];
         if (!s->write && !old->write && !supersedes(s, old))

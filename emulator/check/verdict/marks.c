@@ -8,17 +8,65 @@
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-DIAG(global_race) = {
-    DIAG_HEAD(WARNING, "global-race", "8.7.1, 8.8, 8.9.5, 9.7.9.25.2"),
-    .rule =
-        "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
-        "barrier, between clusters a release and an acquire on a word; bulk stores are complete behind wait_group "
-        "without .read",
-    .hint =
-        "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
-        "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
-        "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
-    .reason = "which of the two comes first is chance.",
+/* What is known of the cause of a global-race. */
+enum cause {
+    CAUSE_ANY,
+    CAUSE_CTA,
+    CAUSE_CLUSTER,
+    CAUSE_POLLER,
+    CAUSE_TELLER,
+    CAUSE_READ,
+    CAUSE_BULK,
+    CAUSE_COPY,
+    CAUSE_SCOPE,
+    CAUSE_WEAK_LOAD,
+    CAUSE_WEAK_STORE,
+    CAUSES
+};
+
+#define GLOBAL_RACE                                                                                                    \
+    DIAG_HEAD(WARNING, "global-race", "8.7.1, 8.8, 8.9.5, 9.7.9.25.2"),                                                \
+        .rule = "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or "    \
+                "cluster a barrier, between clusters a release and an acquire on a word; bulk stores are complete "    \
+                "behind wait_group without .read"
+DIAG_ARRAY(global_race, CAUSES) = {
+    [CAUSE_ANY] = {GLOBAL_RACE,
+                   .hint = "two CTAs compute the same addresses; or one reads what another writes without a flag, or "
+                           "with a flag but no __threadfence() before it is set",
+                   .reason = "which of the two comes first is chance."},
+    [CAUSE_CTA] = {GLOBAL_RACE,
+                   .hint = "Add __syncthreads() between the two: both threads are of one CTA. Lanes of one warp need "
+                           "__syncwarp() at least"},
+    [CAUSE_CLUSTER] = {GLOBAL_RACE,
+                       .hint = "Add barrier.cluster.arrive and .wait between the two, or a release and an acquire of "
+                               ".cluster scope: the threads are of two CTAs of one cluster"},
+    [CAUSE_POLLER] = {GLOBAL_RACE,
+                      .hint =
+                          "Add __syncthreads() (within one warp __syncwarp()) after the poll: another thread of "
+                          "this CTA has acquired these bytes, and nothing has told this one. shfl orders no memory"},
+    [CAUSE_TELLER] = {GLOBAL_RACE,
+                      .hint =
+                          "Add __syncthreads() (within one warp __syncwarp()) before the flag is set: a thread told "
+                          "of it for its CTA, and nothing orders that after the earlier access, by another thread"},
+    [CAUSE_READ] = {GLOBAL_RACE,
+                    .hint = "Use cp.async.bulk.wait_group without .read before this: the .read form waits until the "
+                            "source has been read, not until the bytes are in global memory"},
+    [CAUSE_BULK] = {GLOBAL_RACE,
+                    .hint = "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group, without .read, in the thread "
+                            "that issues the copy, before the bytes are touched or others are told"},
+    [CAUSE_COPY] = {GLOBAL_RACE,
+                    .hint = "Add cp.async.wait_group 0, or the wait for the copy's mbarrier, before its source is "
+                            "written: the copy may still be reading"},
+    [CAUSE_SCOPE] = {GLOBAL_RACE,
+                     .hint = "Use .gpu scope on both sides of this word: .cta and .cluster leave out threads of other "
+                             "clusters, so that the two accesses race"},
+    [CAUSE_WEAK_LOAD] =
+        {GLOBAL_RACE, .hint = "Use ld.acquire.gpu (cuda::atomic_ref, memory_order_acquire) for the weak load of this "
+                              "word: the other access is a strong store or an atomic, with which a weak one races"},
+    [CAUSE_WEAK_STORE] = {GLOBAL_RACE,
+                          .hint = "Use st.release.gpu or an atomic operation (cuda::atomic_ref) for the weak store if "
+                                  "this word is a flag or a counter: the other access is strong, with which a weak one "
+                                  "races. If it is data, a barrier or a flag between the two is missing"},
 };
 DIAG(weak_seed) = {
     DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
@@ -34,10 +82,18 @@ DIAG(relaxed_handover) = {
     DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 8.11.1"),
     .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
             "read, do",
-    .hint =
-        "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
-        "may still hold older bytes",
+    .hint = "Add __threadfence() (fence.acq_rel.gpu) in the thread that has read the flag or counter, before it reads "
+            "the data: without it a cache may still hold older bytes. __threadfence_block() (.cta) does not take in "
+            "other CTAs",
     .reason = "the store may still be under way when the other thread reads.",
+};
+DIAG(release_missing) = {
+    DIAG_HEAD(WARNING, "relaxed-handover", "8.7, 8.8, 8.11.1"),
+    .rule =
+        "a relaxed write of a word orders the accesses before it only behind a fence, and for threads that the scope "
+        "of the fence takes in",
+    .hint = "Add __threadfence() (fence.acq_rel.gpu) between the data and the flag or counter, in the thread that sets "
+            "it. __threadfence_block() (.cta) does not reach other CTAs, and a fence before the data covers nothing",
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "8.6, 9.7.9.25.2, 9.7.13.4"),
@@ -211,6 +267,60 @@ static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
            (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
+/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: it polled for the others,
+ * perhaps. */
+static bool is_pending(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+    const struct race *r = t->r;
+    const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
+    for (uint32_t w = from; w < from + r->warps_each; w++)
+        for (uint32_t i = 0; i < r->warps[w].num_strands; i++)
+            if (knows(t, r->warps[w].strand[i].k.pending, LAYER_ORDER, first, mine, both))
+                return true;
+    return false;
+}
+
+/* A thread of the viewer's CTA, in the layer. */
+static bool mate_knows(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+    const struct race *r = t->r;
+    const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
+    for (uint32_t w = from; w < from + r->warps_each; w++)
+        for (uint32_t i = 0; i < r->warps[w].num_strands; i++)
+            if (knows(t, r->warps[w].strand[i].k.now, LAYER_ORDER, first, mine, both))
+                return true;
+    return false;
+}
+
+/* The viewer knows of another thread of the CTA that made *first, and of later than that: that one told too early. */
+static bool knows_mate(const struct toucher *t, const struct mark *first) {
+    const struct vclock *c = vclock_of(t, t->v->now, LAYER_ORDER, first->cluster);
+    const uint32_t each = t->r->warps_each, from = first->warp - first->warp % each;
+    for (uint32_t w = from; c && w < from + each; w++)
+        if (vclock_knows_any(c, w, UINT32_MAX, first->time))
+            return true;
+    return false;
+}
+
+/* Of an operation that was under way; `read`: it is known to have read its source. */
+static enum cause cause_of_op(bool read, bool wrote) { return !wrote ? CAUSE_COPY : read ? CAUSE_READ : CAUSE_BULK; }
+
+/* Of two accesses of threads: what is known of why nothing orders them. */
+static enum cause cause_of(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+    const bool strong = first->flags & MARK_STRONG, same = first->cluster == cluster_of(t);
+    if (strong && mine->flags & MARK_STRONG)
+        return CAUSE_SCOPE; /* else they would not race */
+    if (strong != !!(mine->flags & MARK_STRONG) && !t->v->async) {
+        const struct mark *weak = strong ? mine : first;
+        return weak->flags & MARK_WRITE ? CAUSE_WEAK_STORE : CAUSE_WEAK_LOAD;
+    }
+    if (t->v->note && same && first->time > t->v->note->time)
+        return cause_of_op(t->v->note->read.how == DONE_THREAD, mine->flags & MARK_WRITE);
+    if (!same && !t->v->async && mate_knows(t, first, mine, both))
+        return CAUSE_POLLER;
+    if (!same)
+        return knows_mate(t, first) ? CAUSE_TELLER : CAUSE_ANY;
+    return first->warp / t->r->warps_each == t->v->warp / t->r->warps_each ? CAUSE_CTA : CAUSE_CLUSTER;
+}
+
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct op_record *op = first->by.op;
@@ -219,7 +329,7 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
     if (knows_done(t, LAYER_ORDER, op, wrote))
         return NULL;
     if (!knows_done(t, LAYER_SEEN, op, wrote))
-        return &global_race;
+        return &global_race[cause_of_op(knows_done(t, LAYER_SEEN, op, false), wrote)];
     return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
@@ -244,7 +354,9 @@ const struct diag *marks_verdict(const struct toucher *t, const struct mark *fir
         return NULL;
     if (is_seed(first, mine))
         return &weak_seed;
-    return knows(t, now, LAYER_SEEN, first, mine, both) ? &relaxed_handover : &global_race;
+    if (!knows(t, now, LAYER_SEEN, first, mine, both))
+        return &global_race[cause_of(t, first, mine, both)];
+    return is_pending(t, first, mine, both) ? &relaxed_handover : &release_missing;
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */

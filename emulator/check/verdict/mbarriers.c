@@ -91,6 +91,35 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
     }
 }
 
+DIAG(stored_over) = {
+    DIAG_HEAD(STRICT, "mbarrier-not-invalidated", "9.7.13.15.3, 9.7.13.15.10"),
+    .rule = "only mbarrier operations may touch the memory of a valid mbarrier object: mbarrier.inval ends its life",
+    .hint =
+        "Add mbarrier.inval and a barrier before the memory is used for something else. If the mbarrier is still in "
+        "use, the store goes to a wrong address",
+    .reason = "nothing breaks where nobody uses the object any more.",
+};
+
+void verdict_mbar_store(struct race *r, const struct event_access *e) {
+    const struct mbars *b = &race_cta(r, e->owner)->mbars;
+    for (uint32_t i = 0; i < b->num; i++) {
+        uint32_t over = 0;
+        for (uint32_t left = e->by.lanes; left; left &= left - 1) {
+            const uint32_t l = (uint32_t)__builtin_ctz(left);
+            over |= e->at[l] < b->list[i].off + 8 && b->list[i].off < e->at[l] + e->size ? 1u << l : 0;
+        }
+        if (!over)
+            continue;
+        struct event_by by = e->by;
+        by.lanes = over;
+        const struct mach_origin origin = event_origin(&by);
+        mach_warn_pair(r->island, &origin, &b->list[i].init->origin, "mbarrier.init", &stored_over,
+                       "%s writes over the mbarrier at shared offset 0x%x, which is not invalidated",
+                       e->by.what ? e->by.what : "a store", b->list[i].off);
+        return;
+    }
+}
+
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
 DIAG(unpublished) = {
@@ -151,16 +180,29 @@ static void check_published(struct race *r, const struct event_sync *e, const st
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
+#define ARRIVES_AHEAD                                                                                                  \
+    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.6, 9.7.13.15.13"),                                          \
+        .rule = "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is " \
+                "over, or it may count in that one"
 DIAG(arrives_ahead) = {
-    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.6, 9.7.13.15.13"),
-    .rule =
-        "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
-        "it may count in that one",
+    ARRIVES_AHEAD,
     .hint =
         "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
         "On most runs the others keep up",
     .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
               "poll come between.",
+};
+DIAG(arrives_uncounted) = {
+    ARRIVES_AHEAD,
+    .hint =
+        "Let mbarrier.init count all arrivals of a round (lanes, warps, CTAs; a count that arrive is given), or let "
+        "fewer threads arrive: the phase before ended without this thread",
+};
+DIAG(arrives_again) = {
+    ARRIVES_AHEAD,
+    .hint =
+        "Let the thread wait between its arrivals: it arrived in the phase before, too. If it does wait, the parity "
+        "of that wait is wrong (flip it once for each phase), or the mbarrier is another one",
 };
 
 /* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
@@ -200,7 +242,11 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
           : threads_know(r, e, m))
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
-    mach_warn(r->island, &origin, &arrives_ahead,
+    const bool again = !n && mbars_took_part(m, race_warp(r, e->by.cta, e->by.warp), e->phase) & e->by.lanes;
+    mach_warn(r->island, &origin,
+              again             ? &arrives_again
+              : n || !m->before ? &arrives_ahead /* an operation arrives, or did in the phase before */
+                                : &arrives_uncounted,
               "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
               "the phase before",
               e->by.what, (unsigned long long)e->phase, m->off);

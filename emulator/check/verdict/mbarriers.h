@@ -14,6 +14,8 @@
 
 /* SYNC_MBAR_*, before mbars_sync: which rules does the event break? `n` is the note of its operation, or NULL. */
 void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n);
+/* Threads store to shared memory: over an mbarrier that is not invalidated? */
+void verdict_mbar_store(struct race *r, const struct event_access *e);
 /* LIFE_MBAR_INVAL, before mbars_end: do the threads that execute it know of all uses? */
 void verdict_mbar_inval(struct race *r, const struct event_life *e);
 /* LIFE_CTA_EXIT: has all come that was to come? */

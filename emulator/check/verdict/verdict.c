@@ -5,15 +5,47 @@
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-DIAG(shared_race) = {
-    DIAG_HEAD(WARNING, "shared-race", "8.8, 8.10.6, 9.7.13.1, 9.7.13.2"),
-    .rule =
-        "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
-        "bar.warp.sync within a warp, or a release and an acquire",
-    .hint =
-        "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
-        "elect.sync order no memory. Warps mostly run in the lucky order",
-    .reason = "which of the two comes first is chance.",
+/* What is known of the cause, where a rule has several hints. */
+enum cause {
+    CAUSE_ANY,
+    CAUSE_WARP,
+    CAUSE_CLUSTER,
+    CAUSE_TELLER,
+    CAUSE_LATE,
+    CAUSE_WAITER,
+    CAUSE_COMMIT,
+    CAUSE_GROUP,
+    CAUSE_OTHER_WAIT,
+    CAUSE_OWN,
+    CAUSE_PEER
+};
+
+#define SHARED_RACE                                                                                                    \
+    DIAG_HEAD(WARNING, "shared-race", "8.8, 8.10.6, 9.7.13.1, 9.7.13.2"),                                              \
+        .rule = "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a "   \
+                "barrier, bar.warp.sync within a warp, or a release and an acquire"
+DIAG_ARRAY(shared_race, CAUSE_WAITER + 1) = {
+    [CAUSE_ANY] = {SHARED_RACE,
+                   .hint = "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the "
+                           "two; shfl, vote and elect.sync order no memory. Warps mostly run in the lucky order",
+                   .reason = "which of the two comes first is chance."},
+    [CAUSE_WARP] = {SHARED_RACE,
+                    .hint = "Add __syncwarp() between the two: the threads are lanes of one warp; shfl, vote and "
+                            "elect.sync order no memory. If many lanes change one word, use an atomic operation"},
+    [CAUSE_CLUSTER] = {SHARED_RACE,
+                       .hint = "Add barrier.cluster.arrive and .wait between the two, outside both accesses, or an "
+                               "mbarrier: the threads are of two CTAs, and __syncthreads() is for one"},
+    [CAUSE_TELLER] = {SHARED_RACE,
+                      .hint =
+                          "Add __syncwarp() before one lane arrives on the mbarrier for its warp: its arrival comes "
+                          "after this access and does not cover the other lanes"},
+    [CAUSE_LATE] = {SHARED_RACE,
+                    .hint = "Arrive on the mbarrier after this access: the latest arrival of its thread that the other "
+                            "one has seen comes before it"},
+    [CAUSE_WAITER] = {SHARED_RACE,
+                      .hint =
+                          "Add __syncthreads() (within one warp __syncwarp()) after the wait: another thread of this "
+                          "CTA has waited for these bytes, and nothing has told this one"},
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "9.7.16.6.5, 9.7.13.4"),
@@ -40,13 +72,38 @@ DIAG(fence_over_address) = {
     .hint = "fence.proxy.async.shared::cta by every thread that has read the address, before the barrier that lets the "
             "copy be issued; or a word of its own for the address, as most kernels have",
 };
-DIAG(not_awaited) = {
-    DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),
-    .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of the "
-            "mbarrier that it signals, or wait_group by the thread that issued it",
-    .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer bytes than all "
-            "copies bring, so that the phase ends early; or a wait by another thread, without a barrier behind it",
-    .reason = "where the copy is late its old bytes are read, or it lands on what was written.",
+#define NOT_AWAITED                                                                                                    \
+    DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),                                     \
+        .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of " \
+                "the mbarrier that it signals, or wait_group by the thread that issued it"
+DIAG_ARRAY(not_awaited, CAUSE_OWN + 1) = {
+    [CAUSE_ANY] = {NOT_AWAITED,
+                   .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer "
+                           "bytes than all copies bring, so that the phase ends early; or a wait by another thread, "
+                           "without a barrier behind it",
+                   .reason = "where the copy is late its old bytes are read, or it lands on what was written."},
+    [CAUSE_WAITER] = {NOT_AWAITED,
+                      .hint = "Add __syncthreads() (within one warp __syncwarp()) after the wait: another thread has "
+                              "waited for the copy, and nothing has told this one. wait_group is for one's own copies"},
+    [CAUSE_COMMIT] = {NOT_AWAITED,
+                      .hint = "Add cp.async.commit_group after the copy, then cp.async.wait_group 0: the copy is in no "
+                              "group, and wait_group waits for committed groups alone"},
+    [CAUSE_GROUP] = {NOT_AWAITED,
+                     .hint =
+                         "Let cp.async.wait_group N name a smaller N, 0 for the last groups: the group of this copy "
+                         "is committed, and no wait of its thread has covered it"},
+    [CAUSE_OWN] = {NOT_AWAITED,
+                   .hint = "Add __syncthreads() after cp.async.wait_group, in all threads: each waits for its own "
+                           "copies alone, and this copy is another thread's"},
+    [CAUSE_OTHER_WAIT] = {NOT_AWAITED,
+                          .hint = "Wait for the mbarrier that the copy signals: the wait_group before this access is "
+                                  "for copies in async-groups, and this one is in none"},
+};
+DIAG(copy_too_soon) = {
+    DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
+    .rule = "cp.async may be issued into memory once those who use what it holds are known to be done",
+    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes: its thread has "
+            "committed a group more than this one, which still uses what the group before brought",
 };
 DIAG(copy_overwrites) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
@@ -65,14 +122,27 @@ DIAG(lane_told) = {
         "so it mostly works",
     .by_site = true,
 };
-DIAG(source_overwritten) = {
-    DIAG_HEAD(WARNING, "bulk-store-overwritten", "9.7.9.25.1, 9.7.9.25.4"),
-    .rule = "the source of a bulk copy must not change before the copy has read it",
-    .hint =
-        "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
-        "barrier, before the buffer is written again; of a copy to another CTA, word from a thread that has waited for "
-        "its mbarrier",
-    .reason = "where the copy is late it reads the new bytes.",
+#define SOURCE_OVERWRITTEN                                                                                             \
+    DIAG_HEAD(WARNING, "bulk-store-overwritten", "9.7.9.25.1, 9.7.9.25.4"),                                            \
+        .rule = "the source of a bulk copy must not change before the copy has read it"
+DIAG_ARRAY(source_overwritten, CAUSE_PEER + 1) = {
+    [CAUSE_ANY] = {SOURCE_OVERWRITTEN,
+                   .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the "
+                           "copy, then a barrier, before the buffer is written again",
+                   .reason = "where the copy is late it reads the new bytes."},
+    [CAUSE_WAITER] = {SOURCE_OVERWRITTEN,
+                      .hint = "Add a barrier for all who write the buffer after cp.async.bulk.wait_group.read: the "
+                              "thread that issued the copy has waited, and nothing has told this one"},
+    [CAUSE_COMMIT] = {SOURCE_OVERWRITTEN,
+                      .hint =
+                          "Add cp.async.bulk.commit_group after the copy, in the same thread: it is in no group yet, "
+                          "and wait_group waits for committed groups alone"},
+    [CAUSE_GROUP] = {SOURCE_OVERWRITTEN,
+                     .hint = "Let cp.async.bulk.wait_group.read N name a smaller N: its thread has waited since, and "
+                             "the group of this copy was among the N that may be pending"},
+    [CAUSE_PEER] = {SOURCE_OVERWRITTEN,
+                    .hint = "Wait for word from a thread of the other CTA that has waited for the copy's mbarrier: "
+                            "a copy to another CTA is in no group"},
 };
 DIAG(operand_overwritten) = {
     DIAG_HEAD(WARNING, "tcgen05-operand-overwritten", "9.7.16.6.2, 9.7.16.12"),
@@ -98,14 +168,20 @@ DIAG(relaxed_copy_handover) = {
         "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
         "which compiles to nothing",
 };
+#define MMA_NOT_AWAITED                                                                                                \
+    DIAG_HEAD(WARNING, "tcgen05-not-awaited", "9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12"),                                  \
+        .rule = "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it "   \
+                "has been observed"
 DIAG(mma_not_awaited) = {
-    DIAG_HEAD(WARNING, "tcgen05-not-awaited", "9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12"),
-    .rule =
-        "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
-        "observed",
+    MMA_NOT_AWAITED,
     .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
             "commit comes before the last tcgen05.mma",
     .reason = "the operation may be under way when its cells are touched.",
+};
+DIAG(mma_of_two) = {
+    MMA_NOT_AWAITED,
+    .hint = "Let one thread issue both operations, or synchronise the two threads between them, with tcgen05.fence "
+            "around that: operations of two threads have no order of their own",
 };
 DIAG(ld_not_waited) = {
     DIAG_HEAD(WARNING, "tcgen05-ld-not-waited", "9.7.16.6.4.5, 9.7.16.8.5"),
@@ -121,15 +197,26 @@ DIAG(st_not_waited) = {
     .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
     .reason = "the cells may not have been written when they are read.",
 };
+#define TENSOR_RACE                                                                                                    \
+    DIAG_HEAD(WARNING, "tensor-race", "9.7.16.6.4, 9.7.16.6.3"),                                                       \
+        .rule = "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an "    \
+                "mbarrier, with tcgen05.fence::before_thread_sync and ::after_thread_sync around it"
 DIAG(tensor_race) = {
-    DIAG_HEAD(WARNING, "tensor-race", "9.7.16.6.4, 9.7.16.6.3"),
-    .rule =
-        "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
-        "with tcgen05.fence::before_thread_sync and ::after_thread_sync around it",
+    TENSOR_RACE,
     .hint =
         "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
         "thread does not wait for them: for all of them, for the right parity and accumulator",
     .reason = "which of the two comes first is chance.",
+};
+DIAG(dealloc_race) = {
+    TENSOR_RACE,
+    .hint = "Add a barrier of all warps that access the columns before tcgen05.dealloc, __syncthreads() or for a CTA "
+            "pair the cluster barrier, with tcgen05.fence around it",
+};
+DIAG(ldst_race) = {
+    TENSOR_RACE,
+    .hint = "Add a barrier between the two warps, with tcgen05.wait and tcgen05.fence around it, or give each its own "
+            "columns: both access the same window of lanes",
 };
 DIAG(fence_missing) = {
     DIAG_HEAD(STRICT, "tcgen05-fence-missing", "9.7.16.6.4"),
@@ -212,17 +299,106 @@ static bool is_ahead(const struct race *r, const struct stamp *first, const stru
     return before && viewer_knows_lane(v, LAYER_SEEN, first->warp, first->lane, before);
 }
 
-/* --- verdicts ----------------------------------------------------------------------------------------------------- */
-
-/* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
-static const struct diag *while_under_way(const struct viewer *v, bool writes) {
-    if (writes)
-        return &not_awaited;
-    return v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY ? &operand_overwritten : &source_overwritten;
-}
+/* --- causes ------------------------------------------------------------------------------------------------------- */
 
 static bool is_near(const struct race *r, uint32_t warp, const struct viewer *v) {
     return warp / r->warps_each == v->warp / r->warps_each;
+}
+
+/* Another thread of the CTA of `warp` knows that it is over, or of the access. */
+static bool mate_knows(const struct race *r, uint32_t warp, const struct done *d) {
+    const uint32_t from = warp - warp % r->warps_each;
+    for (uint32_t w = from; w < from + r->warps_each; w++)
+        for (uint32_t i = 0; i < r->warps[w].num_strands; i++) {
+            const struct viewer mate = {.now = r->warps[w].strand[i].k.now, .warp = w, .time = r->time};
+            if (viewer_knows_step(&mate, LAYER_SEEN, d))
+                return true;
+        }
+    return false;
+}
+
+/* `v` has seen an arrival on an mbarrier by another lane of the warp, later than the access (`after`); or by the lane
+ * itself, before it. */
+static bool has_told(const struct race *r, const struct stamp *first, const struct viewer *v, bool after) {
+    const struct tells *t = &r->warps[first->warp].tells;
+    for (uint32_t i = t->end > TELLS ? t->end - TELLS : 0; i < t->end; i++) {
+        const struct tell *tell = &t->log[i % TELLS];
+        if ((tell->time > first->time) == after && (tell->lanes >> first->lane & 1) != after &&
+            vclock_knows_any(v->now[LAYER_SEEN], first->warp, tell->lanes, tell->time))
+            return true;
+    }
+    return false;
+}
+
+static enum cause cause_of_race(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v) {
+    const struct done access = {
+        .how = DONE_THREAD, .warp = first->warp, .lanes = 1u << first->lane, .time = first->time};
+    if (first->warp == v->warp)
+        return CAUSE_WARP;
+    if (has_told(r, first, v, true))
+        return CAUSE_TELLER;
+    if (!v->note && mate_knows(r, v->warp, &access) && !is_near(r, first->warp, v))
+        return CAUSE_WAITER;
+    if (!is_near(r, first->warp, v))
+        return CAUSE_CLUSTER;
+    return wrote && !is_ahead(r, first, v) && has_told(r, first, v, false) ? CAUSE_LATE : CAUSE_ANY;
+}
+
+/* Of a lane's cp.async: has the lane waited for it, is it in a group? */
+static enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const struct lane_copies *c = r->warps[first->warp].ops.copies;
+    c = c ? &c[first->lane] : NULL;
+    for (uint32_t i = 0; c && i < COPY_WAITS && i < c->num_waited; i++)
+        if (c->waited[i].until >= first->time)
+            return c->waited[i].done.how == DONE_THREAD ? CAUSE_WAITER : CAUSE_ANY;
+    const bool waited = r->warps[first->warp].ops.group_waited[0] > first->time;
+    const bool committed = c && c->groups && c->committed[(c->groups - 1) % COPY_GROUPS] > first->time;
+    if (!waited && first->warp != v->warp && r->warps[v->warp].ops.group_waited[0])
+        return CAUSE_OWN;
+    return !waited ? CAUSE_ANY : committed ? CAUSE_GROUP : CAUSE_COMMIT;
+}
+
+/* Of an operation that writes shared memory. */
+static enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v) {
+    const uint32_t *waited = r->warps[v->warp].ops.group_waited;
+    if (n->written.how != DONE_NOT && mate_knows(r, v->warp, &n->written))
+        return CAUSE_WAITER;
+    return !v->note && n->signals && (waited[0] > n->time || waited[1] > n->time) ? CAUSE_OTHER_WAIT : CAUSE_ANY;
+}
+
+/* Of an operation that reads shared memory. */
+static enum cause cause_of_read(const struct race *r, const struct note *n) {
+    const struct warp_ops *w = &r->warps[n->warp].ops;
+    const uint32_t lane = n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0;
+    if (n->signals)
+        return CAUSE_PEER;
+    if (n->read.how == DONE_THREAD)
+        return CAUSE_WAITER;
+    if (w->group_waited[1] <= n->time)
+        return CAUSE_ANY;
+    return !w->bulk_groups || n->group >= w->bulk_groups[lane] ? CAUSE_COMMIT : CAUSE_GROUP;
+}
+
+/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+
+/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the other
+ * one has committed more of them, it is a round ahead: then the copy came too soon. */
+static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
+    const uint32_t lane = v->lanes ? (uint32_t)__builtin_ctz(v->lanes) : 0;
+    if (!v->note && first->warp != v->warp && theirs && ours && ours[lane].groups &&
+        theirs[first->lane].groups > ours[lane].groups)
+        return &copy_too_soon;
+    return &not_awaited[cause_of_copy(r, first, v)];
+}
+
+/* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
+static const struct diag *while_under_way(const struct race *r, const struct viewer *v, bool writes) {
+    if (writes)
+        return &not_awaited[CAUSE_ANY];
+    if (v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY)
+        return &operand_overwritten;
+    return &source_overwritten[cause_of_read(r, v->note)];
 }
 
 /* An operand of tcgen05.mma or .cp, which is ordered behind what its thread knew at its last fence::after_thread_sync
@@ -248,13 +424,13 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
         return first->flags & STAMP_WARP && writes ? &fence_over_address : &missing_fence;
     }
     if (first->flags & STAMP_COPY)
-        return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited;
+        return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : copy_verdict(r, first, v);
     if (knows_stamp(r, v, LAYER_SEEN, first))
         return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover;
     if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
-        return while_under_way(v, writes);
+        return while_under_way(r, v, writes);
     if (!v->note || !writes)
-        return &shared_race;
+        return &shared_race[cause_of_race(r, first, wrote, v)];
     return lane_that_told(r, first, v) ? &lane_told : &copy_overwrites;
 }
 
@@ -296,11 +472,15 @@ static bool depends(const struct note *first, const struct viewer *v) {
 /* Of tcgen05.ld and .st: who knows that they were issued, lacks their wait; who does not, lacks any order. */
 static const struct diag *tensor_verdict(const struct note *first, const struct viewer *v) {
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
+    if (first->tensor && v->note && v->note->tensor && (first->warp != v->note->warp || first->lanes != v->note->lanes))
+        return &mma_of_two;
     if (first->tensor)
         return &mma_not_awaited;
     if (viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return first->loads ? &ld_not_waited : &st_not_waited;
-    return &tensor_race;
+    if (v->synchronous)
+        return &dealloc_race;
+    return v->agent == AGENT_TENSOR_LDST ? &ldst_race : &tensor_race;
 }
 
 /* Synchronised, and as the text has it? */
@@ -313,10 +493,11 @@ static const struct diag *tensor_strictly(const struct race *r, const struct not
     return is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
-static const struct diag *bytes_verdict(const struct note *first, bool wrote, const struct viewer *v, bool writes) {
+static const struct diag *bytes_verdict(const struct race *r, const struct note *first, bool wrote,
+                                        const struct viewer *v, bool writes) {
     if (wrote)
-        return v->note && writes ? &copy_overwrites : &not_awaited;
-    return first->tensor ? &operand_overwritten : &source_overwritten;
+        return v->note && writes ? &copy_overwrites : &not_awaited[cause_of_write(r, first, v)];
+    return first->tensor ? &operand_overwritten : &source_overwritten[cause_of_read(r, first)];
 }
 
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
@@ -343,7 +524,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
         return r->strict && is_operand(v) && !viewer_knows_done(v, LAYER_BEHIND, first, wrote) ? &operand_fence_missing
                                                                                                : NULL;
     return viewer_knows_done(v, LAYER_SEEN, first, wrote) ? &relaxed_copy_handover
-                                                          : bytes_verdict(first, wrote, v, writes);
+                                                          : bytes_verdict(r, first, wrote, v, writes);
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
@@ -364,7 +545,8 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
                                        bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
     const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
-    const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
+    const bool late =
+        (v->note && !known && (first->time > v->note->time || is_ahead(r, first, v))) || rule == &copy_too_soon;
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
     const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
     if (sites_is_forgotten(&r->warps[first->warp].sites, first->time))
