@@ -4,6 +4,7 @@
 #include "check/check.h"
 #include "check/shadow/shadow.h"
 #include "check/verdict/mbarriers.h"
+#include "check/verdict/peers.h"
 
 /* What is kept for a cluster, from its start to its end. */
 struct checked {
@@ -63,6 +64,7 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (n && e->agent == AGENT_CLC && !n->spanned &&
         n->written.how == DONE_TOKEN) /* the answer goes to one CTA after the other */
         n = note_again(&c->known, self, e->by.op);
+    verdict_peer(&c->known, e, n);
     shadow_access(c->shadow, e, n);
 }
 

@@ -47,7 +47,8 @@ struct mach_origin event_origin(const struct event_by *by);
 /* Who touches memory: enum event_agent, machine/async.h. */
 enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL };
 enum event_effect { EFFECT_READ = 1, EFFECT_WRITE = 2, EFFECT_ATOMIC = 4 | EFFECT_READ | EFFECT_WRITE };
-enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
+/* 8.6; and loads of data that nobody writes, through a cache that may see no stores: ld.global.nc, ldu (9.7.9.9, .10) */
+enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP, PROXY_NONCOHERENT };
 
 /* Rows of operand A of tcgen05.mma, row r of which decides row r of D alone. Row r of D lies in lane
  * lane + r / 16 * stride + r % 16 of tensor memory and, unless `twin` is 0, also so many lanes further. The pieces come

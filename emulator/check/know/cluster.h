@@ -26,6 +26,7 @@ struct warp_watch {
     struct sites sites;     /* the lines of its accesses */
     struct tells tells;     /* and of its arrivals */
     struct giver *giver;    /* what it gave to words last: flags.c */
+    uint32_t peers;         /* bit per CTA of the cluster: it is known to run (check/verdict/peers.c) */
 };
 
 /* A CTA, until its cluster ends. */

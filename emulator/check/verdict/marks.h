@@ -47,6 +47,7 @@ struct toucher {
     struct mark mark;       /* the access; its lane is that of the first byte */
     const uint8_t *written; /* what is at the first byte now, or NULL: not known */
     bool map;               /* it reads a tensor map */
+    bool noncoherent;       /* ld.global.nc, ldu */
     bool told;              /* a broken rule was reported of it */
 };
 
