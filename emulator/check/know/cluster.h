@@ -34,6 +34,7 @@ struct cta_watch {
     struct cta_bars bars;
     struct mbars mbars;
     struct meeting exited; /* `open`: what the threads that have exited knew, and did */
+    bool triggered;        /* griddepcontrol.launch_dependents */
 };
 
 /* What is known of a launch, from its start to its end. */

@@ -18,6 +18,8 @@ int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **
     s->next = c->streams;
     c->streams = s;
     *out = s;
+    tell_host(c->gpu, &(struct event_host){
+                          .kind = HOST_STREAM, .stream = (uintptr_t)s, .blocks = !(flags & RT_STREAM_NON_BLOCKING)});
     return RT_SUCCESS;
 }
 
