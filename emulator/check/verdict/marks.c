@@ -450,7 +450,9 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
     const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
     /* an operation counts from its issue, though it runs later */
     const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
-    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", {0}};
+    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", NULL, {0}};
+    if (rule == &noncoherent_load)
+        f.but = "its cache may not have seen";
     name_place(t, at, f.place, sizeof f.place);
     conflict_tell(t->r, &f);
 }
