@@ -11,10 +11,8 @@
 
 DIAG(wait_missing) = {
     DIAG_HEAD(WARNING, "grid-dependency-wait", "9.7.13.13"),
-    .rule =
-        "a kernel with programmatic stream serialisation may begin while the kernel before it still runs, once that "
-        "has executed griddepcontrol.launch_dependents: only behind griddepcontrol.wait is it over, and what it "
-        "wrote visible",
+    .rule = "a kernel with programmatic stream serialisation may run beside the kernel before it, if that executes "
+            "griddepcontrol.launch_dependents. Touch what that one reads or writes after griddepcontrol.wait only",
     .hint =
         "griddepcontrol.wait (cudaGridDependencySynchronize()) before the access, by the thread that makes it or by "
         "one that it has synchronised with since. To initialise barriers and to prefetch tensor maps needs no wait",
