@@ -305,7 +305,8 @@ enum event_host_kind {
     HOST_WAIT,
     HOST_SYNC, /* the host waits for a stream or, with an `object`, an event; or has asked, and all was done */
     HOST_SYNC_DEVICE,
-    HOST_STREAM, /* a stream is made; `blocks`: it waits for the default one, and that for it */
+    HOST_STREAM_END, /* it is destroyed, though its work may go on */
+    HOST_STREAM,     /* a stream is made; `blocks`: it waits for the default one, and that for it */
 };
 struct event_host {
     enum event_host_kind kind;

@@ -27,6 +27,13 @@ static struct task_stream *stream_of(struct tasks *t, uint64_t handle) {
     return add_stream(t, handle, true);
 }
 
+/* Its tasks stay in the window until the host has waited for them. */
+static void remove_stream(struct tasks *t, uint64_t handle) {
+    for (uint32_t i = 1; i < t->num_streams; i++)
+        if (t->streams[i].handle == handle)
+            t->streams[i--] = t->streams[--t->num_streams];
+}
+
 static bool is_default(const struct tasks *t, const struct task_stream *s) { return s == t->streams; }
 
 /* What blocking streams and the default one owe each other. */
@@ -168,8 +175,11 @@ static struct task_event *event_of(struct tasks *t, uint64_t handle) {
 void tasks_host(struct tasks *t, const struct event_host *e) {
     struct task_stream *s;
     switch (e->kind) {
-    case HOST_STREAM: /* a handle may come again, behind cudaStreamDestroy */
+    case HOST_STREAM:
         stream_of(t, e->stream)->blocking = e->blocks;
+        break;
+    case HOST_STREAM_END:
+        remove_stream(t, e->stream);
         break;
     case HOST_RECORD:
         s = stream_of(t, e->stream);

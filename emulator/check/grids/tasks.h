@@ -69,8 +69,8 @@ static inline task_set task_bit(uint32_t place) { return (task_set)1 << place; }
 
 void tasks_init(struct tasks *t, uint32_t most);
 void tasks_free(struct tasks *t);
-/* A stream is made; events, and what the host waits for: HOST_STREAM, HOST_RECORD, HOST_WAIT, HOST_SYNC,
- * HOST_SYNC_DEVICE. */
+/* A stream comes or goes; events, and what the host waits for: HOST_STREAM, HOST_STREAM_END, HOST_RECORD, HOST_WAIT,
+ * HOST_SYNC, HOST_SYNC_DEVICE. */
 void tasks_host(struct tasks *t, const struct event_host *e);
 /* May tasks of two streams be under way at a time? */
 bool tasks_concurrent(const struct tasks *t);

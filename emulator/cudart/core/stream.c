@@ -44,6 +44,8 @@ int rt_stream_destroy(struct rt_context *c, void *stream) {
             struct rt_stream *s = *p;
             *p = s->next;
             xfree(s);
+            if (c->gpu)
+                rt_tell(c, HOST_STREAM_END, stream, NULL);
             return RT_SUCCESS;
         }
     return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream that cudaStreamCreate made", stream);

@@ -8,6 +8,7 @@ int cudaMemcpy(void *, const void *, size_t, int);
 int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int);
 int cudaMemsetAsync(void *, int, size_t, void *);
 int cudaStreamCreate(void **);
+int cudaStreamDestroy(void *);
 int cudaStreamSynchronize(void *);
 int cudaStreamQuery(void *);
 int cudaStreamWaitEvent(void *, void *, unsigned);
@@ -88,6 +89,8 @@ static void streams(char *p) {
     CHECK(only(HOST_SYNC).object == (uintptr_t)event);
     CHECK_EQ(cudaDeviceSynchronize(), 0);
     only(HOST_SYNC_DEVICE);
+    CHECK_EQ(cudaStreamDestroy(stream), 0);
+    CHECK(only(HOST_STREAM_END).stream == (uintptr_t)stream);
 }
 
 int main(void) {
