@@ -65,7 +65,8 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (n && e->agent == AGENT_CLC && !n->spanned &&
         n->written.how == DONE_TOKEN) /* the answer goes to one CTA after the other */
         n = note_again(&c->known, self, e->by.op);
-    verdict_peer(&c->known, e, n);
+    if (e->space == SPACE_SHARED && e->owner != e->by.cta)
+        verdict_peer(&c->known, e, n);
     if (e->space == SPACE_GLOBAL && grids_wants(self->ctx))
         grids_access(self->ctx, &c->known, e, n);
     shadow_access(c->shadow, e, n);

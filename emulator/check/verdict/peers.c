@@ -38,7 +38,7 @@ static bool is_copy(const struct note *n) {
 
 void verdict_peer(struct race *r, const struct event_access *e, const struct note *n) {
     const struct cta *peer = e->owner;
-    if (e->space != SPACE_SHARED || peer == e->by.cta || !(n ? is_copy(n) : e->agent == AGENT_THREAD))
+    if (!(n ? is_copy(n) : e->agent == AGENT_THREAD))
         return;
     const uint32_t warp = n ? n->warp : race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];

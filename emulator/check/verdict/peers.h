@@ -9,7 +9,7 @@
 
 #include "check/know/cluster.h"
 
-/* Shared memory is accessed; `n` is the note of the operation that does it, or NULL: threads do. */
+/* Another CTA's shared memory is accessed; `n` is the note of the operation that does it, or NULL: threads do. */
 void verdict_peer(struct race *r, const struct event_access *e, const struct note *n);
 
 #endif
