@@ -43,7 +43,7 @@
 #define LIBRARY "libsm100emu.so"
 #define STATIC_LIBRARY "libsm100emu-static.so"
 
-/* Of --explore: as many as anyone has time for, and processes that a host can have. */
+/* Of --explore: these many runs take years, and no host has so many processes at a time. */
 #define MAX_SEEDS 1000000000u
 #define MAX_JOBS 1024u
 
@@ -414,9 +414,12 @@ static _Noreturn void run_program(const char *path, char **argv, const struct re
     if (record < 0)
         stop(CANNOT_RUN, "no memory for the record of the run: %s", strerror(errno));
     set_environment(RECORD_VARIABLE, name);
+    if (outer == NULL)
+        set_environment(RECORD_RUN_VARIABLE, name);
     int status = parent_run(&q->self, path, argv, &program);
     if (status < 0)
         stop(CANNOT_RUN, "%s: %s", argv[0], strerror(errno));
+    record_seal(record);
     if (!record_hand_on(outer, record))
         fprintf(stderr, "sm100emu: note: " RECORD_LOST "\n");
     free(outer);
@@ -465,7 +468,7 @@ static int take_options(int argc, char **argv, struct explore *e, struct request
 }
 
 int main(int argc, char **argv) {
-    char path[PATH_MAX], folder[PATH_MAX + 64];
+    char path[PATH_MAX], folder[PATH_MAX + 64], why[PATH_MAX + 256];
     char **const before = keep_environment();
     struct explore explore = {.launcher = argv[0]};
     struct request request = {.uses_cuda = true, .self = parent_make()};
@@ -483,7 +486,8 @@ int main(int argc, char **argv) {
     check_suppressions(folder);
     prepend_library_path(folder);
     append_preload(folder);
-    frontends_set(folder, set_environment);
+    if (!frontends_set(folder, set_environment, why, sizeof why))
+        stop(CANNOT_RUN, "%s", why);
     if (request.print)
         return print_environment(before);
     explore.parent = request.self;

@@ -8,7 +8,9 @@ were built in.
 
 A wheel holds no links, and copies of the library would each be an emulator of its own to a program that asks for two of
 its names. So libcudart.so.12, libcudart.so.13, libcuda.so.1 and libcute_dsl_runtime.so are empty libraries here, which
-need libsm100emu.so.
+need libsm100emu.so. Triton links its own host code with libcuda.so.1, and a linker that was told --as-needed, as
+Ubuntu's, drops a library that defines nothing of what is asked for. So libcuda.so.1 is a filter (ELF, DT_FILTER): it has
+the names, and the loader takes what they stand for from libsm100emu.so.
 """
 
 import base64
@@ -49,6 +51,14 @@ def epoch():
     return int(os.stat(os.path.join(ROOT, "VERSION")).st_mtime)
 
 
+def driver_names(library, stage):
+    """A C file with a function for each of the driver's that `library` has. None of them is ever called."""
+    names = re.findall(r" T (cu[A-Z]\w+)$", run("nm", "-D", "--defined-only", library), re.M)
+    path = Path(stage, "libcuda.c")
+    path.write_text("".join("int %s(void) { return 999; } /* CUDA_ERROR_UNKNOWN */\n" % name for name in names))
+    return str(path)
+
+
 def binaries(build, stage):
     """Name in the wheel: path, for the programs and the libraries; made in the folder `stage`."""
     shutil.rmtree(stage, ignore_errors=True)
@@ -60,11 +70,12 @@ def binaries(build, stage):
     shutil.copy(os.path.join(build, "emulator", "libsm100emu.so"), stage)
     made[LIB + "ptxas"] = shutil.copy(os.path.join(build, "emulator", "ptxas"), stage)
     made[LIB + STATIC] = shutil.copy(os.path.join(build, "emulator", STATIC), stage)
+    filters = {"libcuda.so.1": ["-Wl,--filter=libsm100emu.so", driver_names(library, stage)]}
     for name in NAMES:  # with the runtime's version nodes, which a program asks this very file for
         made[LIB + name] = os.path.join(stage, name)
         run(*os.environ.get("CC", "cc").split(), "-shared", "-nostdlib", "-Wl,-soname," + name, "-Wl,--no-as-needed",
             "-Wl,-rpath,$ORIGIN", "-Wl,--version-script=emulator/cudart/runtime/exports.map", "-o", made[LIB + name],
-            library)
+            *filters.get(name, []), library)
     for path in made.values():  # the build id is a hash of the debug information too
         run("strip", "--strip-unneeded", "-R", ".note.gnu.build-id", path)
     return made

@@ -11,9 +11,9 @@
 
 #include "machine/events.h"
 
-/* The listener. */
-struct listener check_race(void);
-/* Attaches it. */
+/* The listener, to be attached to that GPU. */
+struct listener check_race(struct gpu *gpu);
+/* Attaches one. */
 void check_attach(struct gpu *gpu);
 
 #endif

@@ -2,8 +2,10 @@
 #include "base/fatal.h"
 #include "base/heap.h"
 #include "check/check.h"
+#include "check/grids/grids.h"
 #include "check/shadow/shadow.h"
 #include "check/verdict/mbarriers.h"
+#include "check/verdict/peers.h"
 
 /* What is kept for a cluster, from its start to its end. */
 struct checked {
@@ -63,6 +65,10 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (n && e->agent == AGENT_CLC && !n->spanned &&
         n->written.how == DONE_TOKEN) /* the answer goes to one CTA after the other */
         n = note_again(&c->known, self, e->by.op);
+    if (e->space == SPACE_SHARED && e->owner != e->by.cta)
+        verdict_peer(&c->known, e, n);
+    if (e->space == SPACE_GLOBAL && grids_wants(self->ctx))
+        grids_access(self->ctx, &c->known, e, n);
     shadow_access(c->shadow, e, n);
 }
 
@@ -141,6 +147,8 @@ static void sync(const struct listener *self, const struct event_sync *e) {
         barriers_sync_cta(&c->known, e);
     else if (e->kind <= SYNC_CLUSTER_PASS)
         barriers_sync_cluster(&c->known, e);
+    else if (e->kind >= SYNC_GRID_WAIT)
+        grids_sync(self->ctx, &c->known, e);
     else
         sync_of_warp(&c->known, e);
 }
@@ -190,6 +198,7 @@ static void life(const struct listener *self, const struct event_life *e) {
         break;
     case LIFE_CTA_EXIT:
         verdict_mbar_exit(&c->known, e);
+        grids_cta_exits(self->ctx, &c->known, e->owner);
         break;
     case LIFE_MBAR_INIT:
         mbars_begin(&c->known, e);
@@ -210,6 +219,7 @@ static void life(const struct listener *self, const struct event_life *e) {
 }
 
 static void host(const struct listener *self, const struct event_host *e) {
+    grids_host(self->ctx, e);
     if (e->kind == HOST_LAUNCH) {
         struct checked_launch *launch = xcalloc(1, sizeof *launch);
         race_begin_launch(&launch->known, e);
@@ -224,8 +234,11 @@ static void host(const struct listener *self, const struct event_host *e) {
     }
 }
 
-struct listener check_race(void) {
+static void close(const struct listener *self) { grids_free(self->ctx); }
+
+struct listener check_race(struct gpu *gpu) {
     return (struct listener){.name = "order of accesses",
+                             .ctx = grids_new(gpu),
                              .wants = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
                                       WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_TENSOR | WANT_MBARRIER | WANT_POLL |
                                       WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,
@@ -233,11 +246,12 @@ struct listener check_race(void) {
                              .sync = sync,
                              .op = op,
                              .life = life,
-                             .host = host};
+                             .host = host,
+                             .close = close};
 }
 
 void check_attach(struct gpu *gpu) {
-    const struct listener l = check_race();
+    const struct listener l = check_race(gpu);
     if (!events_attach(gpu, &l))
         fatal_broken("no room for the listener %s", l.name);
 }

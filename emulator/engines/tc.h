@@ -38,6 +38,15 @@ struct tc_request {
     struct mach_origin origin;
 };
 
+/* What the collector buffer may hold: the matrix A of the latest ::fill. tc_collector.c */
+struct tc_collector {
+    bool filled, was_filled;
+    bool a_in_tmem, mn_major;
+    uint32_t kind, elem, group, m; /* enum tc_kind, tc_elem */
+    uint64_t a, sum;               /* descriptor or address, and checksum of the bytes */
+    struct mach_origin origin;
+};
+
 struct tc_state {
     struct cta *cta;
     unsigned cta_group;    /* 1 or 2 once an instruction with the qualifier was executed, else 0 */
@@ -49,6 +58,7 @@ struct tc_state {
     struct tc_allocation allocs[TC_GRANULES];
     struct tc_request alloc, dealloc; /* of a pair */
     struct async_queue *queue;        /* mma, cp, shift, commit */
+    struct tc_collector collector;    /* of a pair the even CTA's */
     enum simd simd;                   /* of the loops; SIMD_BEST unless a test chooses */
 };
 
@@ -184,8 +194,12 @@ enum tc_kind {
 };
 static inline bool tc_is_scaled(enum tc_kind kind) { return kind >= TC_KIND_MXF8F6F4; }
 
+/* .collector_usage, for matrix A: tc_collector.c. */
+enum tc_collector_usage { TC_COLLECTOR_DISCARD, TC_COLLECTOR_FILL, TC_COLLECTOR_USE, TC_COLLECTOR_LASTUSE };
+
 struct tc_mma {
     enum tc_kind kind;
+    enum tc_collector_usage collector;
     unsigned group; /* 1 or 2 */
     uint32_t d;     /* TMEM address */
     bool a_in_tmem;

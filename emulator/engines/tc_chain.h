@@ -49,6 +49,7 @@ struct tc_scratch {
     uint32_t available; /* bit per enum simd */
     struct tc_chain chain;
     struct tc_decoder decoder;
+    uint64_t sum_a; /* checksum of A, of operations with a word for the collector buffer */
     float factors[SIMD_MAX_ROWS * 4], factors_b[SIMD_MAX_ROWS * 4];
     _Alignas(64) float a[SIMD_MAX_ROWS * SIMD_A_STRIDE];
     _Alignas(64) float b[SIMD_MAX_ROWS * SIMD_B_STRIDE];
@@ -67,6 +68,11 @@ static inline bool tc_is_fused(const struct tc_chain *c) {
 
 /* The working memory of the host thread that runs this CTA, made at the first call. */
 struct tc_scratch *tc_scratch_of(const struct cta *cta);
+
+/* The collector buffer of the CTA, of a pair its even one: is what the operation, whose A has the checksum, asks of it
+ * right? False after a fault. tc_collector.c */
+bool tc_collect(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma, const struct tc_idesc *id,
+                uint64_t sum);
 
 /* Multiplies one part of what the chain has gathered and writes D. same_b: its B is that of the part before. */
 void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b);

@@ -176,6 +176,8 @@ static bool load_tmem(const struct job *j, struct tc_part *p, const struct tc_op
     if (!tc_use_cells(p->cta, j->origin, &cells) ||
         !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, p->blank, s->work.raw))
         return false;
+    if (o->sum)
+        *o->sum = tc_sum(*o->sum, s->work.raw, (size_t)o->rows * SIMD_ROW_BYTES);
     if (j->mma->ashift) { /* row r takes row r + 1; the last row stays */
         memmove(s->work.raw, s->work.raw + SIMD_ROW_BYTES, (size_t)(o->rows - 1) * SIMD_ROW_BYTES);
         for (uint32_t w = 0; w < 4; w++)
@@ -200,7 +202,8 @@ static bool load_a(const struct job *j, struct tc_part *p) {
                            .panels = true,
                            .tiles = j->c->tiles ? &j->s->amx : NULL,
                            .tile_row = p->row_a,
-                           .tile_k = j->c->k};
+                           .tile_k = j->c->k,
+                           .sum = j->mma->collector == TC_COLLECTOR_DISCARD ? NULL : &j->s->sum_a};
     float *out = p->a + simd_tile_a(0, j->c->k);
     if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : load_operand(j, p->cta, &a, j->mma->a, out)))
         return false;
@@ -332,7 +335,8 @@ static bool check_and_load(const struct job *j) {
         if (!check_columns(j, &c->part[i]))
             return false;
     }
-    if (!load_all(j))
+    j->s->sum_a = 0;
+    if (!load_all(j) || !tc_collect(c->pair[0], j->origin, j->mma, &c->id, j->s->sum_a))
         return false;
     for (uint32_t i = 0; i < c->num_parts; i++)
         if (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i]))

@@ -204,6 +204,12 @@ static void locate(enum simd simd, const struct tc_desc *d, const struct simd_ma
     simd_locate(simd, &d->xor, line, lines, unit, units, off);
 }
 
+uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) /* FNV-1a */
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
                   const struct tc_desc *d, float *out) {
     const struct simd_matrix m = matrix_of(o, false);
@@ -222,6 +228,11 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
         if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, data_bytes(o->elem)))
             return false;
         groups = (struct simd_groups){off, 16, 0};
+    }
+    if (o->sum) {
+        locate(t->simd, d, &m, off);
+        for (uint32_t i = 0; i < m.lines * m.units; i++)
+            *o->sum = tc_sum(*o->sum, cta->smem + off[i], data_bytes(o->elem));
     }
     if (o->tiles)
         (o->panels ? simd_amx_gather_a : simd_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows,

@@ -19,7 +19,10 @@ struct tc_operand {
     bool panels;               /* element (row, k) goes to out[simd_tile_a(row, k)], else to out[simd_tile_b(row, k)] */
     struct simd_amx *tiles;    /* or, if not NULL, into these, */
     uint32_t tile_row, tile_k; /* from here on */
+    uint64_t *sum;             /* its bytes in shared memory are added to this checksum, or NULL */
 };
+/* A checksum that goes on from `sum`. */
+uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n);
 
 /* Working memory of one operand. */
 struct tc_decoder {

@@ -32,9 +32,9 @@ static _Noreturn void become(const struct explore *e, const char *schedule, doub
     setpgid(0, 0);
     parent_is(&e->parent);
     if (empty < 0 || dup2(empty, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0 ||
-        setenv(RECORD_VARIABLE, record, 1) != 0 || setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 ||
-        setenv("SM100EMU_THREADS", "1", 0) != 0 || setenv("SM100EMU_TIMEOUT", number, 0) != 0 ||
-        setenv("SM100EMU_TIME", "1", 1) != 0)
+        setenv(RECORD_VARIABLE, record, 1) != 0 || setenv(RECORD_RUN_VARIABLE, record, 1) != 0 ||
+        setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 || setenv("SM100EMU_THREADS", "1", 0) != 0 ||
+        setenv("SM100EMU_TIMEOUT", number, 0) != 0 || setenv("SM100EMU_TIME", "1", 1) != 0)
         _exit(126);
     execv(e->path, e->argv);
     _exit(126);

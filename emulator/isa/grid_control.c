@@ -275,6 +275,12 @@ static int64_t pool(const struct warp *w) {
     return left;
 }
 
+/* The first warp of the warpgroup; NULL: the CTA has not all of its warps. */
+static struct warp *warpgroup(const struct warp *w) {
+    const uint32_t first = w->index / WARPGROUP * WARPGROUP;
+    return first + WARPGROUP > w->cta->num_warps ? NULL : &w->cta->warps[first];
+}
+
 static bool same_setmaxnreg(const struct insn *a, const struct insn *b) {
     return a->aux == b->aux && ptx_has(a->src, PTX_MOD_inc) == ptx_has(b->src, PTX_MOD_inc);
 }
@@ -282,24 +288,45 @@ static bool same_setmaxnreg(const struct insn *a, const struct insn *b) {
 /* False: a fault. */
 static bool check_warpgroup(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mach_origin origin = warp_origin(w, in, mask);
-    uint32_t first = w->index / WARPGROUP * WARPGROUP;
-    if (first + WARPGROUP > w->cta->num_warps)
+    struct warp *group = warpgroup(w);
+    if (!group)
         return mach_warn(w->island, &origin, &reg_warpgroup,
                          "setmaxnreg by warp %u of a CTA of %u warps: its warpgroup is not whole", w->index,
                          w->cta->num_warps);
-    for (uint32_t i = first; i < first + WARPGROUP; i++) {
-        const struct warp *o = &w->cta->warps[i];
+    for (const struct warp *o = group; o < group + WARPGROUP; o++) {
         char where[600];
-        if (o->setmaxnregs < w->setmaxnregs)
+        if (o->setmaxnregs < w->setmaxnregs) {
+            group->setmaxnreg_told = true;
             return mach_warn(w->island, &origin, &reg_warpgroup,
                              "warp %u executes its setmaxnreg number %u, warp %u only %u so far", w->index,
-                             w->setmaxnregs + 1, i, o->setmaxnregs);
+                             w->setmaxnregs + 1, o->index, o->setmaxnregs);
+        }
         if (o->setmaxnregs == w->setmaxnregs + 1 && !same_setmaxnreg(o->last_setmaxnreg, in))
             return mach_warn(w->island, &origin, &reg_warpgroup,
-                             "warp %u executes this one, warp %u another one, at %s", w->index, i,
+                             "warp %u executes this one, warp %u another one, at %s", w->index, o->index,
                              diag_where(&o->last_setmaxnreg->src->site, where, sizeof where));
     }
     return true;
+}
+
+/* A warp of a warpgroup that waits for no other one is not missed by the others before it has exited. */
+void isa_registers_exit(struct warp *w) {
+    struct warp *group = warpgroup(w);
+    if (!group || group->setmaxnreg_told)
+        return;
+    const struct warp *most = group, *least = group;
+    for (const struct warp *o = group; o < group + WARPGROUP; o++) {
+        if (!o->ended)
+            return;
+        most = o->setmaxnregs > most->setmaxnregs ? o : most;
+        least = o->setmaxnregs < least->setmaxnregs ? o : least;
+    }
+    if (most->setmaxnregs == least->setmaxnregs)
+        return;
+    const struct mach_origin origin = warp_origin(most, most->last_setmaxnreg, most->lanes);
+    mach_warn(w->island, &origin, &reg_warpgroup,
+              "warp %u executed its setmaxnreg number %u, warp %u of its warpgroup has exited and executed %u",
+              most->index, most->setmaxnregs, least->index, least->setmaxnregs);
 }
 
 static enum warp_status do_setmaxnreg(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -53,6 +53,8 @@ static inline void isa_warp_destroy(struct warp *w) {
     isa_group_destroy(w);
     isa_tmem_destroy(w);
 }
+/* The warp has ended: has its warpgroup executed the same setmaxnreg? isa/grid_control.c */
+void isa_registers_exit(struct warp *w);
 /* Runs the cluster's queued clusterlaunchcontrol.try_cancel; true when there was one. isa/grid_control.c */
 bool isa_serve_cancels(struct cluster *cl);
 

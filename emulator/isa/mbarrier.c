@@ -117,6 +117,16 @@ DIAG(init_again) = {
               "example 112 initialises so.",
 };
 
+DIAG(init_used) = {
+    DIAG_HEAD(WARNING, "mbarrier-init-used", "9.7.13.15.3, 9.7.13.15.9"),
+    .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
+    .hint =
+        "leave it out where nobody uses the object any more; else mbarrier.inval, behind a barrier with all who use it",
+    .reason = "the text leaves it undefined. ptxas makes one exchange of the 64 bits of it, so a new object begins at "
+              "phase 0. A thread that counts the phases of the old one waits for the wrong one. CuTe DSL up to 4.4 "
+              "ends a kernel of pairs so, and there nobody waits any more.",
+};
+
 DIAG(init_together) = {
     DIAG_HEAD(STRICT, "mbarrier-init-together", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
@@ -163,6 +173,10 @@ static bool init_live(struct warp *w, const struct insn *in, const struct event_
                mbar_init_again(by, cta, off, count) == MBAR_OK;
     case MBAR_AGAIN_SAME:
         return tell_together(w, in, by->lanes, cta, off) && mbar_init_again(by, cta, off, count) == MBAR_OK;
+    case MBAR_AGAIN_USED:
+        return mach_warn_pair(w->island, &origin, &first, what, &init_used,
+                              "the mbarrier at shared offset 0x%x, which has been used, is initialised again", off) &&
+               mbar_init_again(by, cta, off, count) == MBAR_OK;
     case MBAR_AGAIN_NOT:
         break;
     }

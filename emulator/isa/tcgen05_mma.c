@@ -35,6 +35,7 @@ static bool issues_once(struct warp *w, const struct insn *in, uint32_t mask, co
 
 struct umma_form {
     enum tc_kind kind;
+    enum tc_collector_usage collector;
     bool a_in_tmem, ashift;
     uint32_t scale_d;
     uint32_t block; /* block scaling: elements for each scale factor */
@@ -72,6 +73,7 @@ static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t m
             return WARP_FAULT;
         struct tc_mma mma = {
             .kind = f->kind,
+            .collector = f->collector,
             .group = (unsigned)in->aux,
             .d = (uint32_t)warp_address(w, f->d, l),
             .a_in_tmem = f->a_in_tmem,
@@ -180,6 +182,10 @@ bool isa_bind_tcgen05_mma(struct isa_binder *b, struct insn *in) {
         !mma_kind(b, p, &k, f) || !mma_operands(b, in, f))
         return false;
     f->ashift = ptx_has(p, PTX_MOD_ashift);
+    f->collector = ptx_has(p, PTX_MOD_collector__a__fill)      ? TC_COLLECTOR_FILL
+                   : ptx_has(p, PTX_MOD_collector__a__use)     ? TC_COLLECTOR_USE
+                   : ptx_has(p, PTX_MOD_collector__a__lastuse) ? TC_COLLECTOR_LASTUSE
+                                                               : TC_COLLECTOR_DISCARD;
     if (f->ashift && f->block)
         return isa_refuse(b, ".ashift is for kinds without block scaling");
     if (f->ashift && (k.of[PTX_KIND_collector] == PTX_MOD_collector__a__use ||

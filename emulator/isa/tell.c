@@ -61,10 +61,12 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
     uint64_t at[MACH_WARP];
     WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l); }
     const bool shared = s->space == XS_SHARED_CTA;
+    const bool noncoherent = !shared && (in->src->op == PTX_OP_ldu || ptx_has(in->src, PTX_MOD_nc));
     events_send_access(w->gpu, &(struct event_access){.by = by,
                                                       .agent = AGENT_THREAD,
                                                       .space = shared ? SPACE_SHARED : SPACE_GLOBAL,
                                                       .effect = effect,
+                                                      .proxy = noncoherent ? PROXY_NONCOHERENT : PROXY_GENERIC,
                                                       .owner = shared ? s->cta : NULL,
                                                       .at = at,
                                                       .size = size,

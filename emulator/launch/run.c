@@ -170,7 +170,8 @@ static void tell(const struct launch_state *st, const struct launch_config *cfg,
                                                  .static_smem = st->static_smem,
                                                  .dynamic_smem = cfg->dynamic_smem,
                                                  .resident = place_capacity(&st->grid.gpu->config, &n, ctas),
-                                                 .early = cfg->early});
+                                                 .early = cfg->early,
+                                                 .triggers = launch_kernel_triggers(cfg->kernel)});
 }
 
 /* A line that whatever is told next overwrites. next_cluster changes between rounds only, when no island runs. */

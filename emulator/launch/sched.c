@@ -8,6 +8,7 @@
  * order of their times (launch/timed.c).
  */
 #include "engines/tc.h"
+#include "isa/isa.h"
 #include "launch/state.h"
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
@@ -25,6 +26,7 @@ void launch_note_exit(struct warp *w) {
     if (w->live || w->ended)
         return;
     w->ended = true;
+    isa_registers_exit(w);
     if (--cta->live_warps)
         return;
     cta->cluster->live_ctas--;

@@ -51,6 +51,8 @@ struct launch_island {
 /* --- a launch ----------------------------------------------------------------------------------------------------- */
 /* May clusters of this kernel see what others do while they run? launch/shares.c */
 bool launch_kernel_shares(const struct warp_func *kernel);
+/* Does it, or what it calls, execute griddepcontrol.launch_dependents? launch/shares.c */
+bool launch_kernel_triggers(const struct warp_func *kernel);
 
 /* --- residency: launch/resident.c --------------------------------------------------------------------------------- */
 /* What a CTA takes of its SM. */

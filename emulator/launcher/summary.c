@@ -1,5 +1,5 @@
 /* launcher/summary.c - contract in summary.h. The record is text of other processes: lines that are no lines of a
- * record are passed over. */
+ * record are passed over, and a NUL ends a line. */
 #include "launcher/summary.h"
 
 #include "base/heap.h"
@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((size_t)256 << 20) /* of a record; what is behind is not read */
-#define SHOWN 32u                      /* findings that are listed */
-#define NAMED 4u                       /* and of each, tests or processes */
+#define MOST_BYTES                                                                                                     \
+    ((size_t)64 << 20) /* of a record: some 200,000 lines; what comes after is not read, and that is said */
+#define SHOWN 32u      /* findings that are listed */
+#define NAMED 4u       /* and of each, tests or processes */
 
 /* A finding of the record: its fields lie in the record's text. */
 struct found {
@@ -31,15 +32,16 @@ struct lines {
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* The whole record, NUL-terminated; owned by the caller. */
-static char *read_all(int record) {
+/* The record; owned by the caller. `cut`: there is more than is read. */
+static char *read_all(int record, size_t *have, bool *cut) {
     struct stat st;
-    size_t size = fstat(record, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0, have = 0;
-    size = size < MOST_BYTES ? size : MOST_BYTES;
+    size_t size = fstat(record, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
+    *cut = size > MOST_BYTES;
+    size = *cut ? MOST_BYTES : size;
     char *text = xcalloc(size + 1, 1);
-    for (ssize_t n; have < size && (n = pread(record, text + have, size - have, (off_t)have)) > 0;)
-        have += (size_t)n;
-    text[have] = 0;
+    *have = 0;
+    for (ssize_t n; *have < size && (n = pread(record, text + *have, size - *have, (off_t)*have)) > 0;)
+        *have += (size_t)n;
     return text;
 }
 
@@ -149,16 +151,25 @@ static void put_all(const struct lines *l, const struct summary *s, FILE *out) {
 
 struct summary summary_of(int record, pid_t program, FILE *out) {
     struct lines l = {0};
-    char *text = read_all(record), *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+    size_t size;
+    bool cut;
+    char *text = read_all(record, &size, &cut), *end;
+    for (char *line = text; (end = memchr(line, '\n', (size_t)(text + size - line))) != NULL; line = end + 1) {
+        *end = 0;
         take_line(&l, line);
+    }
     if (l.num)
         qsort(l.found, l.num, sizeof *l.found, compare);
-    struct summary s = {.processes = count_processes(&l), .unseen = l.unseen};
+    struct summary s = {.processes = count_processes(&l), .unseen = l.unseen || cut};
     for (uint32_t i = 0; i < l.num; i++)
         s.findings += i == 0 || by_bug(&l.found[i - 1], &l.found[i]) != 0;
     if (out && is_of_many(&l, program))
         put_all(&l, &s, out);
+    if (out && cut)
+        fprintf(out,
+                "sm100emu: note: the record of this run is longer than %zu MiB: the summary and the exit code lack the "
+                "rest\n",
+                MOST_BYTES >> 20);
     xfree(l.found);
     xfree(l.users);
     xfree(text);

@@ -26,7 +26,7 @@ struct lower_kernel_info {
     uint32_t static_smem; /* bytes */
     uint32_t local_bytes; /* per thread */
     uint32_t regs;        /* 32-bit registers of a thread: lower_set_registers, else .maxnreg, else an estimate */
-    bool regs_known;      /* not the estimate */
+    bool regs_known;      /* not the estimate; ptxas knew how many there are at the kernel's entry */
     uint32_t const_bytes; /* of its module's constant variables */
     uint32_t max_threads; /* .maxntid product or 1024 */
     uint64_t param_bytes;

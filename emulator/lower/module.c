@@ -250,7 +250,10 @@ struct lower_kernel_info lower_kernel_info(const struct warp_func *kernel) {
                        : 1024;
     info.max_threads = limit < 1024 ? (uint32_t)limit : 1024;
     info.regs = kernel->registers ? kernel->registers : p->maxnreg ? p->maxnreg : 32;
-    info.regs_known = kernel->registers || p->maxnreg;
+    /* Without these ptxas leaves setmaxnreg out ("unable to determine register count at entry", C7508), as 9.7.19.5
+     * allows. It obeys --maxrregcount as well, which the PTX does not show. */
+    const bool bounded = p->maxnreg || (p->minnctapersm && (p->maxntid.x || p->reqntid.x));
+    info.regs_known = bounded && (kernel->registers || p->maxnreg);
     for (uint32_t i = 0; i < kernel->module->ptx->num_vars; i++) {
         const struct ptx_var *v = kernel->module->ptx->vars[i];
         if (v->space == PTX_SPACE_CONST)

@@ -14,6 +14,12 @@ bool events_attach(struct gpu *gpu, const struct listener *l) {
     return true;
 }
 
+void events_close(struct gpu *gpu) {
+    for (uint32_t i = 0; i < gpu->num_listeners; i++)
+        if (gpu->listeners[i].close)
+            gpu->listeners[i].close(&gpu->listeners[i]);
+}
+
 struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
                                 enum event_order order, enum event_scope scope) {
     static const struct mach_origin nobody;

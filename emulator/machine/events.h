@@ -47,7 +47,8 @@ struct mach_origin event_origin(const struct event_by *by);
 /* Who touches memory: enum event_agent, machine/async.h. */
 enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL };
 enum event_effect { EFFECT_READ = 1, EFFECT_WRITE = 2, EFFECT_ATOMIC = 4 | EFFECT_READ | EFFECT_WRITE };
-enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
+/* 8.6; and loads of data that nobody writes, through a cache that may see no stores: ld.global.nc, ldu (9.7.9.9, .10) */
+enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP, PROXY_NONCOHERENT };
 
 /* Rows of operand A of tcgen05.mma, row r of which decides row r of D alone. Row r of D lies in lane
  * lane + r / 16 * stride + r % 16 of tensor memory and, unless `twin` is 0, also so many lanes further. The pieces come
@@ -302,8 +303,10 @@ enum event_host_kind {
     HOST_FREE,       /* all from `dst` on */
     HOST_RECORD,     /* an event is recorded on a stream, or a stream waits for one: `object` */
     HOST_WAIT,
-    HOST_SYNC, /* the host waits for a stream or, with an `object`, an event */
+    HOST_SYNC, /* the host waits for a stream or, with an `object`, an event; or has asked, and all was done */
     HOST_SYNC_DEVICE,
+    HOST_STREAM_END, /* it is destroyed, though its work may go on */
+    HOST_STREAM,     /* a stream is made; `blocks`: it waits for the default one, and that for it */
 };
 struct event_host {
     enum event_host_kind kind;
@@ -316,7 +319,9 @@ struct event_host {
     struct diag_dim3 grid, block, cluster;
     uint32_t static_smem, dynamic_smem; /* bytes */
     uint32_t resident;                  /* launches: clusters that the empty GPU holds at a time */
-    bool early; /* programmatic stream serialisation: may begin before its stream's last grid ends */
+    bool early;    /* programmatic stream serialisation: may begin before its stream's last grid ends */
+    bool triggers; /* launches: the kernel has griddepcontrol.launch_dependents */
+    bool blocks;   /* copies: the host goes on when it is done; see HOST_STREAM */
 };
 
 /* --- listeners ---------------------------------------------------------------------------------------------------- */
@@ -356,11 +361,14 @@ struct listener {
     void (*step)(const struct listener *self, const struct event_step *e);
     void (*life)(const struct listener *self, const struct event_life *e);
     void (*host)(const struct listener *self, const struct event_host *e);
+    void (*close)(const struct listener *self); /* the GPU goes: for ctx */
 };
 
 /* Adds a copy of *l to the listeners, told in the order of being added. Between launches only, and not to be undone;
  * false when there are MACH_LISTENERS already. */
 bool events_attach(struct gpu *gpu, const struct listener *l);
+/* The GPU is about to be destroyed. */
+void events_close(struct gpu *gpu);
 
 /* What a listener keeps for a CTA: its own to make, and to free at LIFE_CTA_END. */
 static inline void **event_watch(const struct listener *self, struct cta *cta) { return &cta->watch[self->slot]; }

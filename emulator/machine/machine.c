@@ -86,6 +86,7 @@ void gpu_destroy(struct gpu *gpu) {
     if (!gpu)
         return;
     crew_end(gpu->crew);
+    events_close(gpu);
     for (uint32_t i = 0; i < gpu->config.num_sms; i++)
         worker_free(&gpu->workers[0], gpu->sms[i].tmem);
     xfree(gpu->sms);

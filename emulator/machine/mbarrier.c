@@ -105,7 +105,7 @@ enum mbar_again mbar_again(const struct event_by *by, const struct cta *cta, uin
         return MBAR_AGAIN_NOT;
     const struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
     if (object->used)
-        return MBAR_AGAIN_NOT;
+        return by->warp == object->init_warp && b.pending == b.expected && b.tx == 0 ? MBAR_AGAIN_USED : MBAR_AGAIN_NOT;
     if (is_own(by, object))
         return MBAR_AGAIN_OWN;
     return by->site == object->init && count == b.expected ? MBAR_AGAIN_SAME : MBAR_AGAIN_NOT;
@@ -311,7 +311,8 @@ DIAG_ARRAY(errors, MBAR_ERRORS) = {
         "PTX ISA 9.7.13.15.9",
         "let one thread initialise each barrier, once; mbarrier.inval ends its life. Before anything "
         "else is done to it, twice by the same thread is mbarrier-init-again, and by many threads at "
-        "one instruction with one count mbarrier-init-together: these are strict",
+        "one instruction with one count mbarrier-init-together: these are strict. By its own warp between "
+        "two phases it is mbarrier-init-used, a warning",
         "the text leaves it undefined, and the phases of those who use the object are lost."),
     [MBAR_TOO_MANY_ARRIVALS] =
         MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",

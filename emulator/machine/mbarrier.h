@@ -39,12 +39,13 @@ struct mbar_view {
 
 /* By one thread, or by lanes of a warp together. */
 enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
-/* What is one more init of the object that is there? Anything but NOT, nobody has done anything to it since: then
- * init_again puts a new one in its place. */
+/* What is one more init of the object that is there? Anything but NOT, init_again puts a new one in its place. With OWN
+ * and SAME nobody has done anything to it since. */
 enum mbar_again {
     MBAR_AGAIN_NOT,
     MBAR_AGAIN_OWN,  /* by the one thread that has initialised it */
     MBAR_AGAIN_SAME, /* by the same instruction with the same count: in every order it is the same object */
+    MBAR_AGAIN_USED, /* by the warp that has initialised it, between two phases: no arrival and no byte is lost */
 };
 enum mbar_again mbar_again(const struct event_by *by, const struct cta *cta, uint32_t off, uint32_t count);
 enum mbar_error mbar_init_again(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
@@ -58,7 +59,7 @@ enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta
                                       bool drop, uint64_t *state);
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
 enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off);
-/* A warp of the CTA has found a phase of the object complete. */
+/* A warp of the CTA has found a phase of the object complete. True: it had found the same one before. */
 bool mbar_passed(struct cta *cta, uint32_t off, uint32_t warp);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);

@@ -8,8 +8,8 @@
 #define REPORT_FINDINGS_H
 
 #include "base/arena.h"
-#include "report/diag.h"
 #include "report/bounds.h"
+#include "report/diag.h"
 
 #include <stdbool.h>
 #include <stdint.h>

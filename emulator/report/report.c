@@ -2,11 +2,13 @@
 #include "report/report.h"
 
 #include "base/heap.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "report/diag.h"
 #include "report/record.h"
 #include "report/sarif.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +16,21 @@
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
+/* The first process of a run begins the file anew, the others add to it. */
 static bool write_json(struct report *r, char *why, size_t why_size) {
+    char to[PATH_MAX];
     r->written = r->findings->met;
-    return r->json == NULL || sarif_write(r->findings, r->json, why, why_size);
+    r->launches = r->findings->launches;
+    if (r->json == NULL)
+        return true;
+    path_of_option(r->json, to, sizeof to);
+    const int lock = record_lock(getenv(RECORD_RUN_VARIABLE));
+    const bool begun = r->turn != 0;
+    if (lock >= 0 && !begun)
+        r->turn = record_turn(lock, to);
+    const bool ok = sarif_write(r->findings, r->json, begun || r->turn > 1 ? r->turn : 0, why, why_size);
+    record_unlock(lock);
+    return ok;
 }
 
 /* That the file cannot be written is told once: what was found is on stderr. */
@@ -179,8 +193,11 @@ static void end_strict(const struct report *r, int status) {
 void report_fork(struct report *r) {
     for (struct finding *x = first_of(r); x != NULL; x = x->next)
         x->told = x->recorded = x->count;
-    if (r->findings != NULL)
+    if (r->findings != NULL) {
         r->written = r->findings->met;
+        r->launches = r->findings->launches;
+    }
+    r->turn = 0;
     r->ended = true;
 }
 
@@ -214,6 +231,6 @@ void report_end(struct report *r, int status) {
             diag_api("--suppress", "%s:%u: %s: no such finding, or an error, which cannot be suppressed",
                      r->suppressions.path, s->at, s->rule);
     r->ended = true;
-    if (r->written != r->findings->met)
+    if (r->written != r->findings->met || r->launches != r->findings->launches)
         rewrite_json(r, "at exit");
 }

@@ -25,8 +25,10 @@ struct report {
     struct suppressions suppressions;
     const char *const *call; /* the API call that runs, which its lines on stderr name */
     char *json;              /* the file of --check-json, NULL: none; owned */
+    unsigned turn;           /* of the processes of the run that write it, which this one is; 0: it is alone */
     bool json_lost;          /* that it cannot be written was said */
     uint64_t written;        /* findings->met, as the file has it */
+    uint64_t launches;       /* findings->launches, as the file has it */
     char *record;            /* the path of the run's record, NULL: none; owned */
     bool record_lost;        /* that the record of the run cannot be written was said */
     uint32_t unseen;         /* findings->unseen, as the file and the record have it */

@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "report/record.h"
 #include "report/rules.h"
 #include "report/suppress.h"
 
@@ -206,10 +207,13 @@ static void put_result(FILE *f, const struct findings *all, const struct finding
     fputc('}', f);
 }
 
-/* 3.20: a run that went to its end, and what was not seen of it. */
+/* 3.20: a process that went to its end, and what was not seen of it. */
 static void put_invocation(FILE *f, uint32_t unseen) {
     const char *between = "";
-    fputs("  \"invocations\": [{\"executionSuccessful\": true, \"toolExecutionNotifications\": [", f);
+    char command[256];
+    fputs("  \"invocations\": [{\"executionSuccessful\": true, ", f);
+    put_member(f, "", "commandLine", record_command(command, sizeof command));
+    fputs(", \"toolExecutionNotifications\": [", f);
     for (unsigned i = 0; i < BOUNDS; i++) {
         if (!(unseen >> i & 1))
             continue;
@@ -221,15 +225,15 @@ static void put_invocation(FILE *f, uint32_t unseen) {
     fputs("]}],\n", f);
 }
 
-static void put_log(FILE *f, const struct findings *all) {
+#define TOOL "  \"tool\": {\"driver\": {\"name\": \"sm100emu\", \"version\": \"" VERSION "\", \"rules\": ["
+
+/* A run (3.14), without its braces. Those of several processes are told apart by their ids (3.17.3). */
+static void put_run(FILE *f, const struct findings *all, unsigned turn) {
     const struct rules rules = gather(all);
     const char *between = "";
-    fputs("{\"$schema\": "
-          "\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json\",\n"
-          " \"version\": \"2.1.0\",\n"
-          " \"runs\": [{\n"
-          "  \"tool\": {\"driver\": {\"name\": \"sm100emu\", \"version\": \"" VERSION "\", \"rules\": [",
-          f);
+    if (turn > 1)
+        fprintf(f, "  \"automationDetails\": {\"id\": \"process %u/\"},\n", turn);
+    fputs(TOOL, f);
     for (uint32_t i = 0; i < rules.num; i++) {
         fputs(i ? "," : "", f);
         put_rule(f, rules.first[i]->diag);
@@ -245,13 +249,61 @@ static void put_log(FILE *f, const struct findings *all) {
     xfree(rules.first);
     fputs("],\n", f);
     put_invocation(f, all->unseen);
-    fprintf(f, "  \"properties\": {\"launches\": %" PRIu64 ", \"occurrencesWithoutResult\": %" PRIu64 "}}]}\n",
+    fprintf(f, "  \"properties\": {\"launches\": %" PRIu64 ", \"occurrencesWithoutResult\": %" PRIu64 "}",
             all->launches, all->lost);
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-bool sarif_write(const struct findings *f, const char *path, char *why, size_t why_size) {
+/* Lines of the file in which nothing else stands: strings hold no newline. */
+#define BEFORE_RUNS "\n \"runs\": [{\n"
+#define BETWEEN_RUNS "\n},{\n"
+#define BEHIND_RUNS "\n}]}\n"
+
+#define MOST_BYTES ((size_t)1 << 28) /* of a file that others have begun */
+
+/* The runs in the file, as others have written them; owned by the caller. Empty where the file is none of ours. */
+static char *read_runs(const char *path) {
+    struct stat st;
+    FILE *f = fopen(path, "re");
+    const size_t size = f && fstat(fileno(f), &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
+    char *text = xcalloc(size < MOST_BYTES ? size + 1 : 1, 1);
+    if (size < MOST_BYTES && f)
+        text[fread(text, 1, size, f)] = 0;
+    if (f)
+        fclose(f);
+    char *first = strstr(text, BEFORE_RUNS), *end = first ? strstr(first, BEHIND_RUNS) : NULL;
+    if (end)
+        *end = 0;
+    first = end ? first + strlen(BEFORE_RUNS) : text;
+    memmove(text, first, end ? strlen(first) + 1 : 0);
+    text[end ? strlen(text) : 0] = 0;
+    return text;
+}
+
+/* The runs of others stay at their places; of one that is not there, there is an empty one. */
+static void put_log(FILE *f, const struct findings *all, const char *path, unsigned turn) {
+    char *runs = turn ? read_runs(path) : NULL, *at = runs && *runs ? runs : NULL;
+    fputs("{\"$schema\": "
+          "\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json\",\n"
+          " \"version\": \"2.1.0\"," BEFORE_RUNS,
+          f);
+    for (unsigned i = 1; i <= turn || at || i == 1; i++) {
+        char *next = at ? strstr(at, BETWEEN_RUNS) : NULL;
+        if (next)
+            *next = 0;
+        fputs(i > 1 ? BETWEEN_RUNS : "", f);
+        if (i == (turn ? turn : 1))
+            put_run(f, all, turn);
+        else
+            fputs(at ? at : TOOL "]}},\n  \"results\": []", f);
+        at = next ? next + strlen(BETWEEN_RUNS) : NULL;
+    }
+    fputs(BEHIND_RUNS, f);
+    xfree(runs);
+}
+
+bool sarif_write(const struct findings *f, const char *path, unsigned turn, char *why, size_t why_size) {
     char to[PATH_MAX], temporary[PATH_MAX + 32];
     struct stat st;
     path_of_option(path, to, sizeof to);
@@ -263,7 +315,7 @@ bool sarif_write(const struct findings *f, const char *path, char *why, size_t w
     FILE *file = fopen(temporary, "we");
     bool ok = file != NULL;
     if (ok) {
-        put_log(file, f);
+        put_log(file, f, to, turn);
         ok = !ferror(file);
         ok &= fclose(file) == 0;
         ok = ok && rename(temporary, to) == 0;

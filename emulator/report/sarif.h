@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes one run with all that was found of the level chosen, and what was suppressed, to a file beside `path`, which
- * then takes its place: a reader has the old one or the new one, whole. "%p" in the path is the process's id. False,
- * with the reason in `why`, where that cannot be done. */
-bool sarif_write(const struct findings *f, const char *path, char *why, size_t why_size);
+/* Writes a run with all that was found of the level chosen, and what was suppressed, to a file beside `path`, which
+ * then takes its place: a reader has the old one or the new one, whole. "%p" in the path is the process's id. `turn` is
+ * 0 where the file begins anew; else the number of this process's run in it, from 1, and the runs of others stay.
+ * False, with the reason in `why`, where that cannot be done. */
+bool sarif_write(const struct findings *f, const char *path, unsigned turn, char *why, size_t why_size);
 
 #endif

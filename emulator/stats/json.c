@@ -189,12 +189,13 @@ static void put_line(const struct stats_line *l, FILE *f) {
     fputc('}', f);
 }
 
-void stats_json(const struct stats *s, int fault, FILE *f) {
+void stats_json(const struct stats *s, int fault, unsigned process, FILE *f) {
     const struct stats_site all = stats_total(s);
     struct stats_lines lines = stats_lines_of(s);
     fputc('{', f);
     put_text(f, "kernel", s->kernel);
     put(f, "fault", (uint64_t)fault);
+    put(f, "process", process);
     put_dim(f, "grid", s->grid);
     put_dim(f, "block", s->block);
     put_dim(f, "cluster", s->cluster);

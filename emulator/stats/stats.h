@@ -171,7 +171,8 @@ void stats_lines_free(struct stats_lines *l);
 /* --- text.c, json.c ----------------------------------------------------------------------------------------------- */
 
 void stats_print(const struct stats *s, FILE *f);
-/* One object, the element of "launches" (emulator/sm100emu.1, FILES). `fault`: as cudaError_t, or 0. */
-void stats_json(const struct stats *s, int fault, FILE *f);
+/* One object, the element of "launches" (emulator/sm100emu.1, FILES). `fault`: as cudaError_t, or 0.
+ * `process`: which of those that write the file, from 1. */
+void stats_json(const struct stats *s, int fault, unsigned process, FILE *f);
 
 #endif

@@ -134,6 +134,7 @@ struct warp {
     struct isa_async *cp_async; /* async-groups of its threads: isa/cp_async.c */
     uint32_t regs;              /* per thread, as setmaxnreg left them; 0: as at launch. isa/grid_control.c */
     uint32_t setmaxnregs;       /* executed */
+    bool setmaxnreg_told;       /* the warpgroup's first: they differ, and that was reported */
     const struct insn *last_setmaxnreg;
 };
 

@@ -119,7 +119,10 @@ def candidates(rule):
 
 
 def program_of(kernel):
-    return kernel[:-3] if kernel.endswith(".cu") else "tests/negative/launch_ptx"
+    if kernel.endswith(".cu"):
+        return kernel[:-3]
+    named = re.search(r"^// PROGRAM: (\w+)$", read(kernel), re.M)
+    return "tests/negative/" + (named.group(1) if named else "launch_ptx")
 
 
 def page(rules):

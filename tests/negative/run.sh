@@ -8,6 +8,7 @@
 #   // NEVER: regex     matched nowhere in the output
 #   // EXIT: n          the exit code: 3 where a program that ends with 0 had a warning. Without this line 126, the
 #                       launcher's refusal, or any from 1 to 123: a crash or a time-out never passes
+#   // PROGRAM: name    of a .ptx: the program of tests/negative/ that runs it; without this line launch_ptx
 #   // ARGS: words      appended to PROGRAM's arguments
 #   // EMU: words       options of the launcher
 #

@@ -14,7 +14,7 @@ import sys
 
 from sm100repo import read, sources
 
-PARTS = ("vclock", "know", "verdict", "shadow", "")
+PARTS = ("vclock", "know", "verdict", "shadow", "grids", "")
 
 
 def part_of(path):

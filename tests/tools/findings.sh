@@ -45,7 +45,7 @@ assert log["version"] == "2.1.0" and len(log["runs"]) == 1
 r = log["runs"][0]
 only("run", r, "tool invocations results properties")
 for i in r["invocations"]:
-    only("invocation", i, "executionSuccessful toolExecutionNotifications")
+    only("invocation", i, "executionSuccessful commandLine toolExecutionNotifications")
     assert i["executionSuccessful"] and all(n["level"] == "warning" for n in i["toolExecutionNotifications"])
 only("tool", r["tool"], "driver")
 only("driver", r["tool"]["driver"], "name version rules")

@@ -16,7 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import trace_event
-from sm100repo import read
+from sm100repo import diagnostics, read
 
 SYNC, OP, WAIT = 0, 1, 2  # trace/log.h: enum trace_class
 MET, PHASE, STARTED, COMPLETED = 1, 5, 1, 2  # machine/events.h: enum event_wait_end and the kinds of the others
@@ -182,8 +182,7 @@ def negative(programs):
         words = re.findall(r"^// (ARGS|EMU): *(.*)", read(source), re.M)
         given = {name: " ".join(v for n, v in words if n == name).split() for name in ("ARGS", "EMU")}
         name = os.path.splitext(os.path.basename(source))[0]
-        program = ["launch_ptx", source] if source.endswith(".ptx") else [name]
-        program[0] = os.path.join(programs, "tests/negative", program[0])
+        program = [os.path.join(programs, diagnostics.program_of(source))] + [source] * source.endswith(".ptx")
         if os.access(program[0], os.X_OK):
             yield name, program + given["ARGS"], given["EMU"]
 

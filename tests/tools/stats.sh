@@ -16,8 +16,8 @@ import json, sys
 
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 assert d["version"] == 1 and d["emulator"].startswith("sm100emu ") and set(d) == {"version", "emulator", "launches"}
-LAUNCH = set("kernel fault grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions bytes "
-             "shared_accesses global_accesses ummas operations mbarriers barriers unseen model lines".split())
+LAUNCH = set("kernel fault process grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions "
+             "bytes shared_accesses global_accesses ummas operations mbarriers barriers unseen model lines".split())
 WAIT = set("role for cycles share warps waits".split())
 COUNTS = "issued lanes no_lane part_of_warp split_branches".split()
 for l in d["launches"]:
@@ -108,7 +108,7 @@ words='words.ptx k block=1 grid=2 buf:128'
     json 'len(x["unseen"]) == 1 and "races in global memory" in x["unseen"][0]'
     says '^sm100emu: note: the checks did not see all of a launch [(]races in global memory: it releases more .*[)]: run a'
     [ "$(grep -c 'did not see all' "$scratch/err")" = 1 ] || failed 'more than one line'
-    grep -q '"executionSuccessful": true, "toolExecutionNotifications": \[{"level": "warning", .*races in global memory' \
+    grep -q '"commandLine": .*, "toolExecutionNotifications": \[{"level": "warning", .*races in global memory' \
         "$scratch/found.json" || failed 'no notification'
     run 4 'all must be seen' "$emulator" --require-complete "$launch" "$scratch/"$words
     run 4 'of a child, too' "$emulator" --require-complete sh -c '"$@"; exit 0' - "$launch" "$scratch/"$words

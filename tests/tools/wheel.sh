@@ -63,6 +63,12 @@ echo 'int cudaFree(void *); int main(void) { return cudaFree(0); }' >link.c
 cc -shared -fPIC cudart.c -Wl,-soname,libcudart.so.13 -o libcudart.so.13
 cc link.c -o link -L"$site/link" -L. -lcudart && "$bin/sm100emu" ./link || failed 'a program linked with -lcudart'
 
+# What Triton links while a program runs, by a linker that drops libraries that define nothing of what is asked for.
+echo 'int cuInit(unsigned); int begin(void) { return cuInit(0); }' >begin.c
+cc -shared -fPIC begin.c -o begin.so -Wl,--as-needed -L"$site/lib/sm100emu" -l:libcuda.so.1 &&
+    "$bin/sm100emu" "$bin/python" -c 'import ctypes; raise SystemExit(ctypes.CDLL("./begin.so").begin())' ||
+    failed 'a library linked with -l:libcuda.so.1'
+
 # A stand-in for the launcher: its arguments, then the end that the first one names.
 stand_in "$site/bin/sm100emu" <<'STAND_IN'
 printf '<%s>' "$@"

@@ -132,7 +132,7 @@ static inline void log_access(const struct listener *self, const struct event_ac
                                           [EFFECT_ATOMIC] = "atomic"};
     static const char *const agents[] = {"",      " cp_async", " tma",   " bulk",   " core",
                                          " copy", " ldst",     " alloc", " commit", " clc"};
-    static const char *const proxies[] = {"", " async", " tensormap"};
+    static const char *const proxies[] = {"", " async", " tensormap", " nc"};
     struct event_log *log = self->ctx;
     const char *effect = effects[e->effect];
     CHECK(!e->by.op || e->agent == e->by.op->kind->agent);

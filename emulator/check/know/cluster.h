@@ -26,6 +26,7 @@ struct warp_watch {
     struct sites sites;     /* the lines of its accesses */
     struct tells tells;     /* and of its arrivals */
     struct giver *giver;    /* what it gave to words last: flags.c */
+    uint32_t peers;         /* bit per CTA of the cluster: it is known to run (check/verdict/peers.c) */
 };
 
 /* A CTA, until its cluster ends. */
@@ -33,6 +34,7 @@ struct cta_watch {
     struct cta_bars bars;
     struct mbars mbars;
     struct meeting exited; /* `open`: what the threads that have exited knew, and did */
+    bool triggered;        /* griddepcontrol.launch_dependents */
 };
 
 /* What is known of a launch, from its start to its end. */

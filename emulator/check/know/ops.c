@@ -257,7 +257,6 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         break;
     case AGENT_TMA:
     case AGENT_BULK:
-        n->signals = work->signals;
         if (!work->signals)
             join_bulk_group(r, n, work->follows);
         break;
@@ -282,7 +281,6 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->time = r->time;
     n->clock = r->island->clock;
     n->source = op->src_off;
-    n->signals = work->signals != NULL;
     n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
     const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;

@@ -50,7 +50,6 @@ struct note {
     struct done read, written;     /* the shared or tensor memory that it reads, writes */
     struct done then;              /* an operation of another thread that runs behind it (9.7.16.6.4.3) */
     bool spanned;                  /* its memory was noted when it was issued */
-    bool signals;                  /* an mbarrier: it is in no bulk-group */
     bool tensor;                   /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;              /* tcgen05.ld; a register of it was used */

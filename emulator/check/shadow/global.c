@@ -93,7 +93,7 @@ static void threads(const struct accesses *a, const struct event_access *e, cons
     struct race *r = a->r;
     const uint32_t warp = race_warp_of(r, &e->by);
     const struct warp_watch *w = &r->warps[warp];
-    struct toucher t = {.r = r};
+    struct toucher t = {.r = r, .noncoherent = e->proxy == PROXY_NONCOHERENT};
     t.mark = (struct mark){.by.site = e->by.site, .cluster = r->number, .warp = (uint16_t)warp};
     t.mark.time = copy ? copy->time : r->time;
     if (copy) { /* cp.async: a read, as of its issue */

@@ -11,12 +11,14 @@ struct party {
     bool writes;
 };
 
-/* Nothing orders what `later` does after what `earlier` does; `place`: what both touch. Until it is reported, or until
- * nobody can read what it decides (check/shadow/sums.c). */
+/* Nothing orders what `later` does after what `earlier` does; `place`: what both touch. `but`: they are in order, and
+ * that is wrong; NULL: they are not. Until it is reported, or until nobody can read what it decides
+ * (check/shadow/sums.c). */
 struct conflict {
     const struct diag *rule;
     struct party later, earlier;
     char place[120];
+    const char *but;
     struct mach_origin told; /* an arrival by another lane of the earlier one's warp, which is the cause; or no site */
 };
 void conflict_tell(const struct race *r, const struct conflict *f);

@@ -118,6 +118,22 @@ DIAG(copy_handover) = {
     .hint = "an acquire, or a fence behind the relaxed wait",
     .reason = "the fence that lacks compiles to nothing, and chips show a copy's bytes to whoever sees its phase end.",
 };
+DIAG(narrow_scope) = {
+    DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.7.1, 8.8"),
+    .rule = "threads of two CTAs of a cluster order their accesses to global memory, or make them morally strong, by "
+            "operations of scope .cluster or wider",
+    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. The "
+            "CTAs run on two SMs, whose L1 caches may hold other bytes",
+};
+DIAG(noncoherent_load) = {
+    DIAG_HEAD(STRICT, "noncoherent-load-of-written", "9.7.9.9, 9.7.9.10"),
+    .rule = "ld.global.nc and ldu are for data that the kernel only reads: they may take it from a cache that does not "
+            "see stores",
+    .hint = "ld.global, without .nc: no __ldg(), and no const __restrict__ on a pointer whose bytes the kernel writes, "
+            "which makes nvcc choose .nc",
+    .reason = "the bytes are stale only if that cache held them before the write; DeepEP reads what its peers write by "
+              "ld.global.nc.L1::no_allocate, and found it right on Hopper.",
+};
 DIAG(map_fence_missing) = {
     DIAG_HEAD(WARNING, "tensormap-fence-missing", "9.7.13.4, 9.7.13.16, 8.6"),
     .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
@@ -189,12 +205,16 @@ bool marks_known(const struct toucher *t, const struct mark *first, const struct
     return knows(t, t->v->now, LAYER_ORDER, first, mine, both);
 }
 
+static const struct done *done_of(const struct op_record *op, bool wrote) {
+    return op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
+}
+
 static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
     if (op->cluster != cluster_of(t) && !c) /* of an island that runs side by side, perhaps */
         return false;
-    const struct done *d = op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
+    const struct done *d = done_of(op, wrote);
     switch (d->how) {
     case DONE_TOKEN:
         return vclock_knows_token(c, d->token, d->step);
@@ -321,29 +341,52 @@ static enum cause cause_of(const struct toucher *t, const struct mark *first, co
     return first->warp / t->r->warps_each == t->v->warp / t->r->warps_each ? CAUSE_CTA : CAUSE_CLUSTER;
 }
 
+/* Threads of another CTA of the cluster. */
+static bool is_peer(const struct toucher *t, const struct mark *first) {
+    const uint32_t each = t->r->warps_each;
+    return first->cluster == cluster_of(t) && first->warp / each != t->v->warp / each;
+}
+
+/* Strong accesses of two CTAs, one of which names a scope that leaves the other CTA out. */
+static bool leaves_out(const struct mark *m) {
+    return m->flags & MARK_NARROW && m->by.site && m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cta.");
+}
+
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct op_record *op = first->by.op;
     if (mine->flags & MARK_OP && op == mine->by.op)
         return NULL;
-    if (knows_done(t, LAYER_ORDER, op, wrote))
-        return NULL;
+    if (knows_done(t, LAYER_ORDER, op, wrote)) /* of a phase the text does not say who completes it */
+        return t->r->strict && is_peer(t, first) && done_of(op, wrote)->how == DONE_THREAD &&
+                       !knows_done(t, LAYER_SCOPED, op, wrote)
+                   ? &narrow_scope
+                   : NULL;
     if (!knows_done(t, LAYER_SEEN, op, wrote))
         return &global_race[cause_of_op(knows_done(t, LAYER_SEEN, op, false), wrote)];
     return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
-const struct diag *marks_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
-                                 uint32_t both, uint64_t at) {
+/* Ordered; and by operations whose scopes take in both? */
+static const struct diag *strictly(const struct toucher *t, const struct mark *first, const struct mark *mine,
+                                   uint32_t both) {
+    return t->r->strict && is_peer(t, first) && !knows(t, t->v->now, LAYER_SCOPED, first, mine, both) ? &narrow_scope
+                                                                                                      : NULL;
+}
+
+static const struct diag *order_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
+                                        uint32_t both, uint64_t at) {
     struct vclock *const *now = t->v->now;
-    if (are_strong(first, mine) || same_value(first, mine) || same_store(first, mine))
+    if (same_value(first, mine) || same_store(first, mine))
         return NULL;
+    if (are_strong(first, mine))
+        return is_peer(t, first) && (leaves_out(first) || leaves_out(mine)) ? strictly(t, first, mine, both) : NULL;
     if (first->flags & MARK_OP)
         return op_verdict(t, first, mine);
     if (!t->v->async && knows(t, now, LAYER_ORDER, first, mine, both))
-        return NULL;
+        return strictly(t, first, mine, both);
     if (t->v->async && !t->map && knows(t, now, LAYER_FENCED_GLOBAL, first, mine, both))
-        return NULL;
+        return strictly(t, first, mine, both);
     if (t->v->async && knows(t, now, LAYER_ORDER, first, mine, both)) {
         if (t->map)
             return is_map_fenced(t, first, at) ? NULL : &map_fence_missing;
@@ -357,6 +400,12 @@ const struct diag *marks_verdict(const struct toucher *t, const struct mark *fir
     if (!knows(t, now, LAYER_SEEN, first, mine, both))
         return &global_race[cause_of(t, first, mine, both)];
     return is_pending(t, first, mine, both) ? &relaxed_handover : &release_missing;
+}
+
+const struct diag *marks_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
+                                 uint32_t both, uint64_t at) {
+    const struct diag *rule = order_verdict(t, first, mine, both, at);
+    return !rule && t->noncoherent && first->flags & MARK_WRITE ? &noncoherent_load : rule;
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
@@ -401,7 +450,9 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
     const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
     /* an operation counts from its issue, though it runs later */
     const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
-    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", {0}};
+    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", NULL, {0}};
+    if (rule == &noncoherent_load)
+        f.but = "its cache may not have seen";
     name_place(t, at, f.place, sizeof f.place);
     conflict_tell(t->r, &f);
 }

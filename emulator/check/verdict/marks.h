@@ -2,8 +2,8 @@
  *
  * Two accesses to the same bytes within a launch, one of them a write, need an order: within a cluster what its threads
  * know of one another, between clusters what came through flags (know/flags.h). Strong accesses do not race with one
- * another (8.7.1). A new launch forgets everything: streams, and grids that begin before the last has ended
- * (9.7.13.13), are not modelled.
+ * another (8.7.1). A new launch forgets everything; what kernels owe each other is check/grids/'s
+ * question.
  */
 #ifndef CHECK_VERDICT_MARKS_H
 #define CHECK_VERDICT_MARKS_H
@@ -47,6 +47,7 @@ struct toucher {
     struct mark mark;       /* the access; its lane is that of the first byte */
     const uint8_t *written; /* what is at the first byte now, or NULL: not known */
     bool map;               /* it reads a tensor map */
+    bool noncoherent;       /* ld.global.nc, ldu */
     bool told;              /* a broken rule was reported of it */
 };
 

@@ -533,7 +533,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
 static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
                                    const struct viewer *v, bool writes, const struct spot *at) {
     const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
-    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, "", {0}};
+    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, "", NULL, {0}};
     const int n = at->where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at->at)
                                          : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at->at);
     if (r->cluster->num_ctas > 1)

@@ -232,7 +232,7 @@ int rt_call_on_stream(const char *call, void *stream, bool wait) {
     if (wait)
         rt_flush_printed(c);
     e = rt_then(e, rt_stream_check(c, stream, NULL));
-    if (e == RT_SUCCESS && wait)
+    if (e == RT_SUCCESS)
         rt_tell(c, HOST_SYNC, stream, NULL);
     return rt_leave(c, e);
 }
@@ -278,7 +278,7 @@ int rt_call_on_event(const char *call, void *event, bool wait) {
     if (wait)
         rt_flush_printed(c);
     e = rt_then(e, rt_event_check(c, event, NULL));
-    if (e == RT_SUCCESS && wait)
+    if (e == RT_SUCCESS)
         rt_tell(c, HOST_SYNC, NULL, event);
     return rt_leave(c, e);
 }

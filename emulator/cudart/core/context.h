@@ -146,8 +146,8 @@ struct rt_statistics {
     bool shown;         /* on stderr, after each kernel */
     char *json;         /* the file of --stats-json, NULL: none; owned */
     long pid;           /* whose launches they are: a forked child tells of none */
-    long end;           /* where in it the next launch is written */
-    uint64_t launches;  /* in it */
+    unsigned turn;      /* of the processes of the run that write it, which this one is; 0: it is alone */
+    bool begun;         /* it has the file's beginning */
     bool json_lost;     /* that it cannot be written was said */
     struct stats *last; /* of the launch that has ended */
     struct stats_sink sink;

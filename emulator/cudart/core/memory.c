@@ -123,17 +123,25 @@ static int check_kind(struct rt_context *c, const void *dst, const void *src, in
     return RT_SUCCESS;
 }
 
-/* Memory is copied or filled on a stream: `rows` pieces of `bytes` bytes. `src` NULL: filled. */
+static bool is_host(struct rt_context *c, const void *p) {
+    struct mem_block b;
+    return !block_at(c, (uintptr_t)p, &b) || b.kind == MEM_HOST;
+}
+
+/* Memory is copied or filled on a stream: `rows` pieces of `bytes` bytes. `src` NULL: filled. Copies within the device
+ * and fills do not hold up the host (CUDA Runtime API, API synchronization behavior). */
 static void tell_copy(struct rt_context *c, void *stream, const void *dst, size_t dst_pitch, const void *src,
                       size_t src_pitch, size_t bytes, size_t rows) {
-    tell_host(c->gpu, &(struct event_host){.kind = HOST_COPY,
-                                           .stream = (uintptr_t)stream,
-                                           .dst = (uintptr_t)dst,
-                                           .src = (uintptr_t)src,
-                                           .dst_pitch = dst_pitch,
-                                           .src_pitch = src_pitch,
-                                           .bytes = bytes,
-                                           .rows = rows});
+    tell_host(c->gpu,
+              &(struct event_host){.kind = HOST_COPY,
+                                   .stream = (uintptr_t)stream,
+                                   .dst = (uintptr_t)dst,
+                                   .src = (uintptr_t)src,
+                                   .dst_pitch = dst_pitch,
+                                   .src_pitch = src_pitch,
+                                   .bytes = bytes,
+                                   .rows = rows,
+                                   .blocks = src && !strstr(c->call, "Async") && (is_host(c, dst) || is_host(c, src))});
 }
 
 int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int kind, void *stream) {

@@ -5,6 +5,7 @@
 #include "base/source.h"
 #include "cudart/core/context.h"
 #include "cudart/core/cycles.h"
+#include "report/record.h"
 #include "stats/stats.h"
 #include "trace/file.h"
 
@@ -18,8 +19,41 @@
 
 #define TAIL "\n]}\n"
 
+/* Goes to the end of the list in a file that has one: what stands before the end, or -1. */
+static int find_end(FILE *f) {
+    const long size = sizeof TAIL - 1;
+    char text[sizeof TAIL] = "";
+    if (fseek(f, -size - 1, SEEK_END) != 0)
+        return -1;
+    const int before = fgetc(f);
+    const bool ours = fread(text, 1, (size_t)size, f) == (size_t)size && strcmp(text, TAIL) == 0;
+    errno = EINVAL;
+    return ours && fseek(f, -size, SEEK_END) == 0 ? before : -1;
+}
+
 /* The file is whole after every launch: the next one is written over the end of the list. */
-static bool write_launch(struct rt_statistics *t, int fault, char *why, size_t size) {
+static bool write_launch(struct rt_statistics *t, const char *to, int fault) {
+    const bool begins = !t->begun && t->turn <= 1;
+    FILE *f = fopen(to, begins ? "we" : "r+e");
+    int before = '[';
+    if (f && begins)
+        fprintf(f, "{\"version\":%u,\"emulator\":\"sm100emu " VERSION "\",\"launches\":[", STATS_VERSION);
+    else if (f)
+        before = find_end(f);
+    bool ok = f != NULL && before >= 0;
+    if (ok && t->last) {
+        fputs(before == '[' ? "\n" : ",\n", f);
+        stats_json(t->last, fault, t->turn ? t->turn : 1, f);
+    }
+    ok = ok && fputs(TAIL, f) >= 0 && !ferror(f);
+    if (f)
+        ok &= fclose(f) == 0;
+    t->begun |= ok;
+    return ok;
+}
+
+/* The first process of a run begins the file anew, the others add to it. */
+static bool write_in_turn(struct rt_statistics *t, int fault, char *why, size_t size) {
     char to[PATH_MAX];
     struct stat st;
     path_of_option(t->json, to, sizeof to);
@@ -27,22 +61,13 @@ static bool write_launch(struct rt_statistics *t, int fault, char *why, size_t s
         snprintf(why, size, "%s: no regular file", to);
         return false;
     }
-    FILE *f = fopen(to, t->end ? "r+e" : "we");
-    bool ok = f != NULL && fseek(f, t->end, SEEK_SET) == 0;
-    if (ok && t->end == 0)
-        fprintf(f, "{\"version\":%u,\"emulator\":\"sm100emu " VERSION "\",\"launches\":[", STATS_VERSION);
-    if (ok && t->last) {
-        fputs(t->launches++ ? ",\n" : "\n", f);
-        stats_json(t->last, fault, f);
-    }
-    const long end = ok ? ftell(f) : -1;
-    ok = end >= 0 && fputs(TAIL, f) >= 0 && !ferror(f);
-    if (f)
-        ok &= fclose(f) == 0;
-    if (ok)
-        t->end = end;
-    else
+    const int lock = record_lock(getenv(RECORD_RUN_VARIABLE));
+    if (lock >= 0 && t->turn == 0)
+        t->turn = record_turn(lock, to);
+    const bool ok = write_launch(t, to, fault);
+    if (!ok)
         snprintf(why, size, "%s: %s", to, strerror(errno));
+    record_unlock(lock);
     return ok;
 }
 
@@ -50,7 +75,7 @@ static bool write_launch(struct rt_statistics *t, int fault, char *why, size_t s
 static bool write_json(struct rt_context *c, int fault) {
     struct rt_statistics *t = &c->statistics;
     char why[PATH_MAX + 256];
-    const bool ok = t->json == NULL || t->json_lost || write_launch(t, fault, why, sizeof why);
+    const bool ok = t->json == NULL || t->json_lost || write_in_turn(t, fault, why, sizeof why);
     if (!ok)
         c->unwritten = rt_say(c, RT_ERROR_OPERATING_SYSTEM, "--stats-json: %s", why);
     t->json_lost |= !ok;

@@ -18,6 +18,8 @@ int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **
     s->next = c->streams;
     c->streams = s;
     *out = s;
+    tell_host(c->gpu, &(struct event_host){
+                          .kind = HOST_STREAM, .stream = (uintptr_t)s, .blocks = !(flags & RT_STREAM_NON_BLOCKING)});
     return RT_SUCCESS;
 }
 
@@ -42,6 +44,8 @@ int rt_stream_destroy(struct rt_context *c, void *stream) {
             struct rt_stream *s = *p;
             *p = s->next;
             xfree(s);
+            if (c->gpu)
+                rt_tell(c, HOST_STREAM_END, stream, NULL);
             return RT_SUCCESS;
         }
     return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream that cudaStreamCreate made", stream);

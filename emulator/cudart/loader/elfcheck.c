@@ -106,7 +106,6 @@ static void read_symbols(const struct elf_file *f, struct elf_facts *facts) {
 static void read_dynamic(const struct elf_file *f, const Elf64_Phdr *p, struct elf_facts *facts) {
     Elf64_Dyn d;
     uint64_t count = p->p_filesz / sizeof d, strings = f->size, strings_size = 0;
-    facts->dynamic = true;
     for (uint64_t i = 0; i < count && elf_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
         if (d.d_tag == DT_STRTAB)
             strings = file_offset(f, d.d_un.d_ptr);
@@ -168,10 +167,15 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
         return refuse(why, why_size, "was built for another processor");
     if (f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
         return refuse(why, why_size, "is no executable (an object file?)");
-    for (unsigned i = 0; i < f.header.e_phnum; i++)
-        if (elf_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_DYNAMIC &&
-            !facts->dynamic)
+    bool read = false;
+    for (unsigned i = 0; i < f.header.e_phnum; i++) {
+        if (!elf_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p))
+            continue;
+        facts->dynamic |= p.p_type == PT_INTERP;
+        if (p.p_type == PT_DYNAMIC && !read)
             read_dynamic(&f, &p, facts);
+        read |= p.p_type == PT_DYNAMIC;
+    }
     read_sections(&f, facts);
     read_symbols(&f, facts);
     read_runtime(bytes, size, facts);
@@ -184,8 +188,9 @@ bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
     if (!facts->dynamic && !device_code)
         return true; /* it may start others */
     if (!facts->dynamic)
-        return refuse(why, why_size,
-                      "is statically linked, so no library can be put in its way: build it without -static");
+        return refuse(
+            why, why_size,
+            "is statically linked, so no library can be put in its way: build it without -static and -static-pie");
     if (facts->static_why[0] != 0)
         return refuse(why, why_size, facts->static_why);
     if (facts->needs_cudart != 0 && facts->needs_cudart != 12 && facts->needs_cudart != 13) {

@@ -12,7 +12,7 @@
 
 /* What was found, for the verdict and for tests. */
 struct elf_facts {
-    bool dynamic;          /* has a dynamic section: libraries are found at run time */
+    bool dynamic;          /* asks for a loader (PT_INTERP), which finds its libraries; one of -static-pie does not */
     bool rpath, runpath;   /* DT_RPATH, DT_RUNPATH */
     bool needs_cuda;       /* links libcuda.so.1 */
     int needs_cudart;      /* links libcudart.so.N: N, or 0 */

@@ -1,13 +1,13 @@
 """Stands in for `import torch` in tutorials and examples of Triton and CuTe DSL, so that their files run as they are.
 
 A tensor is a NumPy array in managed memory, which the host and the emulated GPU share by address, and the name of a
-device; bfloat16 and the 8-bit floats are those of ml_dtypes; without that package they have names alone, and NumPy
-refuses to compute with them. The host computes, behind cuCtxSynchronize if the device is "cuda". There is what these programs use and no more: an attribute that is not here is an AttributeError with its
-name. Products are summed in float32, as a reference wants.
+device. bfloat16 and the 8-bit floats are those of ml_dtypes. Without that package they have names alone, and NumPy
+refuses to compute with them. The host computes, behind cuCtxSynchronize if the device is "cuda". There is what the
+programs of docs/conformance.md use and no more: an attribute that is not here is an AttributeError with its name.
+Products are summed in float32, as a reference wants.
 """
 
 import builtins
-import contextlib
 import ctypes
 import math
 import sys
@@ -20,8 +20,6 @@ try:
     import ml_dtypes
 except ImportError:
     ml_dtypes = None
-
-nan, inf = math.nan, math.inf
 
 # ---------------------------------------------------------------- the device
 
@@ -112,17 +110,14 @@ class _Event:
 
 
 cuda = types.ModuleType("torch.cuda")
-cuda.Stream, cuda.Event = _Stream, _Event
+cuda.Event = _Event
 cuda.is_available = lambda: True
 cuda.current_device = lambda: 0
-cuda.device_count = lambda: 1
 cuda.set_device = lambda index: None
 cuda.current_stream = cuda.default_stream = lambda index=None: _Stream()
 cuda.synchronize = _synchronize
 cuda.get_device_properties = lambda index=None: _Properties()
 cuda.get_device_capability = lambda index=None: (_attribute(75), _attribute(76))
-cuda.get_device_name = lambda index=None: _Properties.name
-cuda.empty_cache = lambda: None
 version = types.SimpleNamespace(hip=None, cuda="13.0")
 
 # ---------------------------------------------------------------- types
@@ -247,12 +242,6 @@ class Tensor:
     def size(self, dim=None):
         return self.shape if dim is None else self.a.shape[dim]
 
-    def dim(self):
-        return self.a.ndim
-
-    def dim_order(self):
-        return tuple(sorted(range(self.ndim), key=lambda i: -self.a.strides[i]))
-
     def numel(self):
         return self.a.size
 
@@ -282,14 +271,6 @@ class Tensor:
 
     def select(self, dim, index):
         return Tensor(np.moveaxis(self.a, dim, 0)[index], self.device)
-
-    def expand(self, *args):
-        new = _shape(args)
-        old = (1,) * (len(new) - self.ndim) + self.a.shape
-        return Tensor(np.broadcast_to(self.a, [o if n == -1 else n for n, o in zip(new, old)]), self.device)
-
-    def detach(self):
-        return self
 
     # -- copies
     def values(self):
@@ -330,9 +311,6 @@ class Tensor:
     def half(self):
         return self.to(float16)  # noqa: F821
 
-    def long(self):
-        return self.to(int64)  # noqa: F821
-
     def cpu(self):
         return self.to(device="cpu")
 
@@ -351,9 +329,6 @@ class Tensor:
 
     def fill_(self, value):
         return self.copy_(value)
-
-    def zero_(self):
-        return self.fill_(0)
 
     def normal_(self, mean=0.0, std=1.0):
         return self.copy_(_random.normal(mean, std, self.a.shape))
@@ -419,12 +394,10 @@ class Tensor:
 
 # The same bytes in another form; values computed of the tensor's; sums and the like, of one axis if it is named.
 _VIEWS = dict(reshape=lambda a, *shape: a.reshape(_shape(shape)), permute=lambda a, *axes: a.transpose(_shape(axes)),
-              transpose=np.swapaxes, squeeze=lambda a, dim=None: np.squeeze(a, dim), flatten=np.ravel,
-              unsqueeze=lambda a, dim: np.expand_dims(a, dim))
-_VALUES = dict(any=np.any, all=np.all, clamp_min=np.maximum, repeat=lambda a, *times: np.tile(a, _shape(times)),
-               cumsum=lambda a, dim: np.cumsum(a, dim), tril=lambda a, diagonal=0: np.tril(a, diagonal),
+              transpose=np.swapaxes, flatten=np.ravel)
+_VALUES = dict(any=np.any, all=np.all, clamp_min=np.maximum, tril=lambda a, diagonal=0: np.tril(a, diagonal),
                repeat_interleave=lambda a, times, dim=None: np.repeat(a, times, dim),
-               argmax=lambda a, dim=None: np.argmax(a, dim), argmin=lambda a, dim=None: np.argmin(a, dim))
+               argmax=lambda a, dim=None: np.argmax(a, dim))
 
 
 def _reduction(f, index=None):
@@ -439,7 +412,7 @@ for _name, _f in _VIEWS.items():
 for _name, _f in _VALUES.items():
     setattr(Tensor, _name, lambda self, *args, f=_f, **options: self.like(f(self.values(), *args, **options)))
 Tensor.sum, Tensor.mean = _reduction(np.sum), _reduction(np.mean)
-Tensor.max, Tensor.min = _reduction(np.max, Tensor.argmax), _reduction(np.min, Tensor.argmin)
+Tensor.max = _reduction(np.max, Tensor.argmax)
 
 
 def _operator(name, f, reflected=False):
@@ -510,24 +483,8 @@ def randint(low, high=None, size=None, dtype=None, device=None, **ignored):
     return _made(_random.integers(low, high, tuple(size)), dtype or int64, device or "cpu")  # noqa: F821
 
 
-def randperm(n, device=None, **ignored):
-    return _made(_random.permutation(n), on=device or "cpu")
-
-
 def arange(*args, dtype=None, device=None, **ignored):
     return _made(np.arange(*args), dtype, device or "cpu")
-
-
-def linspace(low, high, steps, dtype=None, device=None, **ignored):
-    return _made(np.linspace(low, high, steps), dtype, device or "cpu")
-
-
-def stack(parts, dim=0):
-    return parts[0].like(np.stack([_raw(p) for p in parts], dim))
-
-
-def cat(parts, dim=0):
-    return parts[0].like(np.concatenate([_raw(p) for p in parts], dim))
 
 
 # ---------------------------------------------------------------- functions
@@ -556,37 +513,21 @@ def softmax(x, dim=-1, axis=None, dtype=None):
     return x.like(e / e.sum(dim, keepdims=True), x.dtype)
 
 
-def logsumexp(x, dim=-1):
-    w = _wide(x)
-    top = w.max(dim, keepdims=True)
-    return x.like((np.log(np.exp(w - top).sum(dim, keepdims=True)) + top).squeeze(dim), x.dtype)
-
-
 def _unary(f):
     return lambda x: x.like(f(_wide(x)), x.dtype)
 
 
-exp, log, asin, sqrt, log2, exp2 = map(_unary, (np.exp, np.log, np.arcsin, np.sqrt, np.log2, np.exp2))
-floor, ceil, round = map(_unary, (np.floor, np.ceil, np.rint))
-signbit, isnan, isinf = [lambda x, f=f: x.like(f(_wide(x))) for f in (np.signbit, np.isnan, np.isinf)]
-abs, max, min, sum, mean = Tensor.abs, Tensor.max, Tensor.min, Tensor.sum, Tensor.mean
-argmax, argmin, tril = Tensor.argmax, Tensor.argmin, Tensor.tril
+log2, floor = _unary(np.log2), _unary(np.floor)
+isnan, isinf = [lambda x, f=f: x.like(f(_wide(x))) for f in (np.isnan, np.isinf)]
+abs, max, tril = Tensor.abs, Tensor.max, Tensor.tril
 
 
 def clamp(x, low=None, high=None):
     return x.like(np.clip(_wide(x), low, high), x.dtype)
 
 
-def maximum(a, b):
-    return a.like(np.maximum(_raw(a), _raw(b)))
-
-
 def pow(a, b):
     return (a if isinstance(a, Tensor) else b).like(np.power(_raw(a), _raw(b)))
-
-
-def equal(a, b):
-    return np.array_equal(_raw(a), _raw(b))
 
 
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
@@ -653,9 +594,6 @@ nn.functional = types.ModuleType("torch.nn.functional")
 nn.functional.scaled_dot_product_attention = _attention
 nn.functional.layer_norm, nn.functional.pad, nn.functional.softmax = _layer_norm, _pad, softmax
 autograd = types.SimpleNamespace(Function=_Function)
-jit = types.SimpleNamespace(script=lambda f: f)
-no_grad = contextlib.nullcontext
-inference_mode = lambda *a: contextlib.nullcontext()  # noqa: E731
 for _module in cuda, testing, nn, nn.functional:
     sys.modules[_module.__name__] = _module
 bool = _bool

@@ -8,7 +8,8 @@
 
 #define PTX_F ".version 9.0\n.target sm_100f\n"
 
-/* A small program in the making: one loadable segment that maps the file at address 0, a dynamic section, sections. */
+/* A small program in the making: one loadable segment that maps the file at address 0, a dynamic section, the loader's
+ * name, sections. */
 struct elf {
     uint8_t bytes[16384];
     size_t size;
@@ -42,7 +43,7 @@ static void begin(struct elf *e) {
     e->strings_size = 1;
     e->num_symbols = 1;
     e->num_sections = 1;
-    e->size = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+    e->size = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
 }
 
 static void add_dynamic(struct elf *e, int64_t tag, uint64_t value) {
@@ -69,8 +70,10 @@ static void add_fatbin(struct elf *e, const struct container *c) {
     add_section(e, ".nvFatBinSegment", SHT_PROGBITS, "wrapper", 7);
 }
 
-/* Puts the tables behind the contents. With `dynamic` false the program is a static one. */
-static void finish(struct elf *e, bool dynamic) {
+enum how { STATIC = 1, STATIC_PIE, DYNAMIC }; /* the number of its segments */
+
+/* Puts the tables behind the contents. */
+static void finish(struct elf *e, enum how how) {
     Elf64_Shdr *symbols = add_section(e, ".dynsym", SHT_DYNSYM, e->symbols, e->num_symbols * sizeof e->symbols[0]);
     symbols->sh_link = (Elf64_Word)e->num_sections;
     Elf64_Shdr *strings = add_section(e, ".dynstr", SHT_STRTAB, e->strings, sizeof e->strings);
@@ -90,7 +93,7 @@ static void finish(struct elf *e, bool dynamic) {
 #endif
         .e_phoff = sizeof h,
         .e_phentsize = sizeof(Elf64_Phdr),
-        .e_phnum = dynamic ? 2 : 1,
+        .e_phnum = how,
         .e_shoff = sections_at,
         .e_shentsize = sizeof(Elf64_Shdr),
         .e_shnum = (Elf64_Half)e->num_sections,
@@ -99,9 +102,10 @@ static void finish(struct elf *e, bool dynamic) {
     memcpy(h.e_ident, ELFMAG, SELFMAG);
     h.e_ident[EI_CLASS] = ELFCLASS64;
     h.e_ident[EI_DATA] = ELFDATA2LSB;
-    Elf64_Phdr p[2] = {
+    Elf64_Phdr p[3] = {
         {.p_type = PT_LOAD, .p_filesz = e->size, .p_memsz = e->size},
-        {.p_type = PT_DYNAMIC, .p_offset = dynamic_at, .p_filesz = e->num_dynamic * sizeof e->dynamic[0]}};
+        {.p_type = PT_DYNAMIC, .p_offset = dynamic_at, .p_filesz = e->num_dynamic * sizeof e->dynamic[0]},
+        {.p_type = PT_INTERP}};
     memcpy(e->bytes, &h, sizeof h);
     memcpy(e->bytes + sizeof h, p, sizeof p);
 }
@@ -153,36 +157,39 @@ static void cuda_program(struct elf *e, const char *runtime, const char *ptx) {
 static void test_programs(void) {
     struct elf e;
     cuda_program(&e, "libcudart.so.13", PTX_F);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_good(&e);
     cuda_program(&e, "libcudart.so.12", PTX_F);
     add_dynamic(&e, DT_RUNPATH, 1);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_good(&e);
     cuda_program(&e, "libcudart.so.13", PTX_F);
     add_dynamic(&e, DT_RPATH, 1);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_refusal(&e, "--enable-new-dtags");
     cuda_program(&e, "libcudart.so.11", PTX_F);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_refusal(&e, "libcudart.so.11");
     cuda_program(&e, NULL, PTX_F);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_refusal(&e, "-cudart shared");
     cuda_program(&e, NULL, PTX_F);
-    finish(&e, false);
+    finish(&e, STATIC);
     expect_refusal(&e, "-static");
+    cuda_program(&e, NULL, PTX_F);
+    finish(&e, STATIC_PIE); /* a dynamic section, and no loader that reads it */
+    expect_refusal(&e, "-static-pie");
     cuda_program(&e, "libcudart.so.13", NULL);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_refusal(&e, "SASS");
     expect_refusal(&e, "-gencode");
     expect_refusal(&e, "NVCC_APPEND_FLAGS");
     cuda_program(&e, "libcudart.so.13", ".version 9.0\n.target sm_103a\n");
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_refusal(&e, "sm_103a");
     cuda_program(&e, "libcudart.so.13", NULL);
     add_section(&e, "__nv_relfatbin", SHT_PROGBITS, "x", 1);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_good(&e); /* the library says more when it comes to it */
 }
 
@@ -191,31 +198,34 @@ static void test_other_programs(void) {
     struct elf e;
     begin(&e);
     add_needed(&e, "libc.so.6");
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_good(&e);
     begin(&e);
     add_needed(&e, "libc.so.6");
     add_dynamic(&e, DT_RPATH, 1);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_good(&e);
     begin(&e);
     add_needed(&e, "libcuda.so.1");
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_good(&e);
     begin(&e);
     add_needed(&e, "libcuda.so.1");
     add_dynamic(&e, DT_RPATH, 1);
-    finish(&e, true);
+    finish(&e, DYNAMIC);
     expect_refusal(&e, "--enable-new-dtags");
     begin(&e);
-    finish(&e, false);
+    finish(&e, STATIC);
     expect_good(&e); /* busybox, a tool in Go */
+    begin(&e);
+    finish(&e, STATIC_PIE);
+    expect_good(&e);
 }
 
 static void test_no_program(void) {
     struct elf good, e;
     cuda_program(&good, "libcudart.so.13", PTX_F);
-    finish(&good, true);
+    finish(&good, DYNAMIC);
     e = good;
     e.bytes[0] = 0;
     expect_refusal(&e, "no ELF");
@@ -267,7 +277,7 @@ static void test_hostile(void) {
     struct elf_facts facts;
     char why[512];
     cuda_program(&good, "libcudart.so.13", PTX_F);
-    finish(&good, true);
+    finish(&good, DYNAMIC);
     for (size_t n = 0; n < good.size; n++)
         if (!accept_bytes(good.bytes, n, &facts, why, sizeof why))
             CHECK(why[0] != 0);

@@ -8,6 +8,7 @@ int cudaMemcpy(void *, const void *, size_t, int);
 int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int);
 int cudaMemsetAsync(void *, int, size_t, void *);
 int cudaStreamCreate(void **);
+int cudaStreamDestroy(void *);
 int cudaStreamSynchronize(void *);
 int cudaStreamQuery(void *);
 int cudaStreamWaitEvent(void *, void *, unsigned);
@@ -49,6 +50,7 @@ static void memory(char *p) {
     CHECK_EQ(cudaMemcpy(p, buffer, 64, 1), 0);
     struct event_host e = only(HOST_COPY);
     CHECK(e.dst == (uintptr_t)p && e.src == (uintptr_t)buffer && e.bytes == 64 && e.rows == 1 && e.stream == 0);
+    CHECK(e.blocks);
     CHECK_EQ(cudaMemcpy(p, buffer, 0, 1), 0); /* nothing is copied */
     CHECK_EQ(cudaMemcpy(NULL, buffer, 8, 1), 1);
     CHECK_EQ(told.num, 0);
@@ -64,10 +66,12 @@ static void memory(char *p) {
 static void streams(char *p) {
     void *stream, *event;
     CHECK_EQ(cudaStreamCreate(&stream), 0);
+    struct event_host e = only(HOST_STREAM);
+    CHECK(e.stream == (uintptr_t)stream && e.blocks);
     CHECK_EQ(cudaEventCreate(&event), 0);
     CHECK_EQ(told.num, 0);
     CHECK_EQ(cudaMemsetAsync(p, 1, 32, stream), 0);
-    struct event_host e = only(HOST_COPY);
+    e = only(HOST_COPY);
     CHECK(e.dst == (uintptr_t)p && e.src == 0 && e.bytes == 32 && e.stream == (uintptr_t)stream);
     CHECK_EQ(cudaEventRecord(event, stream), 0);
     e = only(HOST_RECORD);
@@ -77,14 +81,16 @@ static void streams(char *p) {
     CHECK(e.stream == 0 && e.object == (uintptr_t)event);
     CHECK_EQ(cuStreamWaitEvent(stream, event, 0), 0);
     CHECK(only(HOST_WAIT).stream == (uintptr_t)stream);
-    CHECK_EQ(cudaStreamQuery(stream), 0);
-    CHECK_EQ(told.num, 0);
+    CHECK_EQ(cudaStreamQuery(stream), 0); /* the host knows then, too */
+    CHECK(only(HOST_SYNC).stream == (uintptr_t)stream);
     CHECK_EQ(cudaStreamSynchronize(stream), 0);
     CHECK(only(HOST_SYNC).stream == (uintptr_t)stream);
     CHECK_EQ(cudaEventSynchronize(event), 0);
     CHECK(only(HOST_SYNC).object == (uintptr_t)event);
     CHECK_EQ(cudaDeviceSynchronize(), 0);
     only(HOST_SYNC_DEVICE);
+    CHECK_EQ(cudaStreamDestroy(stream), 0);
+    CHECK(only(HOST_STREAM_END).stream == (uintptr_t)stream);
 }
 
 int main(void) {

@@ -111,6 +111,9 @@ static const char text[] = RUN_HEADER
     "give: nanosleep.u32 100; setmaxnreg.dec.sync.aligned.u32 24;" OUT("%r1", "2") "ret; }\n"
     HEAD("free_registers") BODY /* the count at launch is not known: no effect */
     "setmaxnreg.inc.sync.aligned.u32 256;" OUT("%r1", "3") "ret; }\n"
+    HEAD("ignored") ".maxntid 256 " BODY /* ptxas leaves it out */
+    "setmaxnreg.dec.sync.aligned.u32 40;" OUT("%r1", "5") "ret; }\n"
+    HEAD("bounded") ".maxntid 256 .minnctapersm 1 " BODY "setmaxnreg.dec.sync.aligned.u32 40; ret; }\n"
     HEAD("too_many") ".maxnreg 64 " BODY "setmaxnreg.inc.sync.aligned.u32 72; ret; }\n"
     HEAD("wrong_way") ".maxnreg 64 " BODY "setmaxnreg.dec.sync.aligned.u32 72; ret; }\n"
     HEAD("two_counts") ".maxnreg 64 " BODY
@@ -232,6 +235,10 @@ static void test_registers(struct run *r, uint64_t out) {
             CHECK_EQ(run_u32(r, out, i), i < 128 ? 2 : 1);
     CHECK(run_ok(r, "free_registers", groups, 1, &out) && run_u32(r, out, 255) == 3);
     CHECK(run_ok(r, "depends", groups, 1, &out) && run_u32(r, out, 255) == 7);
+    lower_set_registers(r->module, "ignored", 24);
+    lower_set_registers(r->module, "bounded", 24);
+    CHECK(run_ok(r, "ignored", groups, 1, &out) && run_u32(r, out, 255) == 5);
+    run_faults(r, "bounded", groups, 1, &out, "setmaxnreg-direction");
     run_faults(r, "too_many", groups, 1, &out, "registers a thread; 0 are left");
     run_faults(r, "wrong_way", groups, 1, &out, "setmaxnreg-direction");
     test_warpgroups(r, out);

@@ -19,7 +19,7 @@ static void plain(void) {
               "ld 0/0:3 read shared 400+4 size 4 weak\n"
               "st 0/0:3 write global 0+4 size 4 weak\n"
               "ld 0/0:3 read global 0+4 size 4 weak\n"
-              "ld 0/0:3 read global 0+4 size 1 weak\n"
+              "ld 0/0:3 read global 0+4 size 1 weak nc\n"
               "st 0/0:3 write global 20+40 size 16 weak\n"
               "st 0/0:1 write shared 410 size 16 weak\n"
               "st 0/0:2 write shared 408 size 2 weak\n");

@@ -14,7 +14,7 @@ static char folder[] = "/tmp/test_sarif.XXXXXX", path[64], text[16384], why[512]
 
 static const char *written(const struct findings *f) {
     text[0] = 0;
-    if (!CHECK(sarif_write(f, path, why, sizeof why)))
+    if (!CHECK(sarif_write(f, path, 0, why, sizeof why)))
         return text;
     FILE *file = fopen(path, "r");
     if (CHECK(file != NULL)) {
@@ -116,16 +116,16 @@ static void the_file(void) {
     char name[128], expected[128];
     snprintf(name, sizeof name, "%s/%%p.%%x.json", folder);
     snprintf(expected, sizeof expected, "%s/%ld.%%x.json", folder, (long)getpid());
-    CHECK(sarif_write(&f, name, why, sizeof why));
+    CHECK(sarif_write(&f, name, 0, why, sizeof why));
     CHECK_EQ(access(expected, R_OK), 0);
     CHECK_EQ(files_in_folder(), 2); /* and that of the other tests: nothing beside them */
     unlink(expected);
     snprintf(name, sizeof name, "%s/none/a.json", folder);
-    CHECK(!sarif_write(&f, name, why, sizeof why));
+    CHECK(!sarif_write(&f, name, 0, why, sizeof why));
     CHECK_HAS(why, "/none/a.json: No such file");
-    CHECK(!sarif_write(&f, folder, why, sizeof why));
+    CHECK(!sarif_write(&f, folder, 0, why, sizeof why));
     CHECK_HAS(why, "no regular file");
-    CHECK(!sarif_write(&f, "/dev/null", why, sizeof why));
+    CHECK(!sarif_write(&f, "/dev/null", 0, why, sizeof why));
     CHECK_EQ(files_in_folder(), 1);
 }
 

@@ -1,0 +1,413 @@
+/* check/grids/grids.c - order between kernels and copies: events to tasks, and the rules; contract in grids.h. */
+#include "check/grids/grids.h"
+
+#include "base/heap.h"
+#include "check/grids/touches.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- the rules ---------------------------------------------------------------------------------------------------- */
+
+DIAG(wait_missing) = {
+    DIAG_HEAD(WARNING, "grid-dependency-wait", "9.7.13.13"),
+    .rule = "a kernel with programmatic stream serialisation may run beside the kernel before it, if that executes "
+            "griddepcontrol.launch_dependents. Touch what that one reads or writes after griddepcontrol.wait only",
+    .hint =
+        "griddepcontrol.wait (cudaGridDependencySynchronize()) before the access, by the thread that makes it or by "
+        "one that it has synchronised with since. To initialise barriers and to prefetch tensor maps needs no wait",
+    .reason = "which of the two kernels comes first is chance; mostly the first is nearly over by then.",
+};
+DIAG(wait_chain) = {
+    DIAG_HEAD(WARNING, "grid-dependency-chain", "9.7.13.13"),
+    .rule = "griddepcontrol.wait waits for the kernel before, and not for those before that unless it has waited for "
+            "them itself",
+    .hint =
+        "griddepcontrol.wait in each kernel of the chain, also in one that needs nothing of the kernel before; or no "
+        "programmatic stream serialisation for the kernel that leaves it out",
+    .reason = "the kernel in between may end before the first one does.",
+};
+DIAG(stream_race) = {
+    .class = DIAG_WARNING,
+    .id = "stream-race",
+    .section = "CUDA C++ Programming Guide, Streams; PTX ISA 8.9.4",
+    .rule = "kernels and copies of two streams run in any order, or at a time, unless an event or the host orders them",
+    .hint =
+        "cudaEventRecord() behind the first and cudaStreamWaitEvent() before the second, or cudaStreamSynchronize(). "
+        "Streams made with cudaStreamNonBlocking do not wait for the default one, nor does that for them",
+    .reason = "which of the two comes first is chance.",
+};
+
+/* --- state -------------------------------------------------------------------------------------------------------- */
+
+/* The first griddepcontrol.wait of lanes of a warp. */
+struct grid_wait {
+    uint32_t cluster, warp, lanes, time;
+};
+
+struct grids {
+    struct gpu *gpu;
+    struct tasks tasks;
+    struct touches *pages;   /* NULL: nothing was ever remembered */
+    struct task *now;        /* the running kernel; NULL: none */
+    bool lost, forgotten;    /* what it touches may be what was not kept: a task; of a task that is open */
+    task_set open;           /* tasks, remembered, that need not be over when it begins, */
+    _Atomic task_set seen;   /*  but whose strong write it has read */
+    pthread_mutex_t lock;    /* of what follows */
+    struct grid_wait *waits; /* of the running kernel, where somebody may ask */
+    uint32_t num_waits, cap_waits;
+};
+
+struct grids *grids_new(struct gpu *gpu) {
+    struct grids *g = xcalloc(1, sizeof *g);
+    g->gpu = gpu;
+    tasks_init(&g->tasks, (uint32_t)event_bound(gpu, BOUND_TASKS));
+    pthread_mutex_init(&g->lock, NULL);
+    return g;
+}
+
+void grids_free(struct grids *g) {
+    tasks_free(&g->tasks);
+    touches_free(g->pages);
+    pthread_mutex_destroy(&g->lock);
+    xfree(g->waits);
+    xfree(g);
+}
+
+bool grids_wants(const struct grids *g) { return g->now && (g->open || g->now->kept || g->lost); }
+
+static uint32_t place_of(const struct grids *g, const struct task *k) { return (uint32_t)(k - g->tasks.task); }
+
+/* --- griddepcontrol ----------------------------------------------------------------------------------------------- */
+
+static bool knows_wait(const struct race *r, const struct grid_wait *w, const struct viewer *v) {
+    const struct done wait = {.warp = w->warp, .lanes = w->lanes, .time = w->time};
+    if (w->cluster == r->number)
+        return viewer_knows_lanes(v, LAYER_RAN, &wait, false);
+    return vclock_knows_any(far_of(vclock_far(v->now[LAYER_RAN]), w->cluster), w->warp, w->lanes, w->time);
+}
+
+/* Has one executed griddepcontrol.wait of whom the viewer knows, or itself? */
+static bool has_waited(struct grids *g, const struct race *r, const struct viewer *v) {
+    bool found = false;
+    pthread_mutex_lock(&g->lock);
+    for (uint32_t i = 0; i < g->num_waits && !found; i++)
+        found = knows_wait(r, &g->waits[i], v);
+    pthread_mutex_unlock(&g->lock);
+    return found;
+}
+
+/* Has one of the lanes? Then the CTA's first griddepcontrol.launch_dependents, or its end, comes behind the wait. */
+static void goes_on(struct grids *g, struct race *r, const struct event_by *by) {
+    const uint32_t warp = race_warp_of(r, by);
+    for (uint32_t i = 0; i < r->warps[warp].num_strands; i++) {
+        const struct strand *s = &r->warps[warp].strand[i];
+        const struct viewer v = viewer_of_strand(r, by, warp, s, EFFECT_READ);
+        if (s->lanes & by->lanes && has_waited(g, r, &v))
+            g->now->waits_first = true;
+    }
+}
+
+static void waits(struct grids *g, const struct race *r, const struct event_sync *e) {
+    const struct grid_wait w = {r->number, race_warp_of(r, &e->by), e->by.lanes, r->time};
+    uint32_t before = 0;
+    g->now->waits = true;
+    if (!g->now->early)
+        return;
+    pthread_mutex_lock(&g->lock);
+    for (uint32_t i = 0; i < g->num_waits; i++)
+        before |= g->waits[i].cluster == w.cluster && g->waits[i].warp == w.warp ? g->waits[i].lanes : 0;
+    if (w.lanes & ~before) {
+        g->waits = xgrow(g->waits, g->num_waits, &g->cap_waits, sizeof *g->waits);
+        g->waits[g->num_waits] = w;
+        g->waits[g->num_waits++].lanes &= ~before;
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
+void grids_sync(struct grids *g, struct race *r, const struct event_sync *e) {
+    if (!g->now)
+        return;
+    if (e->kind == SYNC_GRID_WAIT) {
+        waits(g, r, e);
+        return;
+    }
+    struct cta_watch *cta = race_cta(r, e->by.cta);
+    if (!cta->triggered && g->now->early) /* repeated, it has no further effect */
+        goes_on(g, r, &e->by);
+    cta->triggered = true;
+    g->now->triggered = true;
+}
+
+void grids_cta_exits(struct grids *g, struct race *r, const struct cta *cta) {
+    if (!g->now || !g->now->early || race_cta(r, cta)->triggered)
+        return;
+    pthread_mutex_lock(&g->lock);
+    for (uint32_t i = 0; i < g->num_waits; i++)
+        if (g->waits[i].cluster == r->number && g->waits[i].warp / r->warps_each == cta->rank)
+            g->now->waits_first = true;
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* --- verdicts and reports ----------------------------------------------------------------------------------------- */
+
+static const struct diag *rule_of(const struct task *now, const struct task *earlier, task_set bit) {
+    if (earlier->stream != now->stream)
+        return &stream_race;
+    return now->waited & bit ? &wait_missing : &wait_chain;
+}
+
+static const char *kind_of(const struct task *k) { return k->kind == TASK_COPY ? "a copy" : "a memset"; }
+
+/* A kernel's access to [at, at + size), by lanes of a strand or an operation. */
+struct reaching {
+    struct grids *g;
+    struct race *r;
+    const struct event_access *e;
+    const struct viewer *v;
+    struct mach_origin origin;
+    int waited; /* has it? -1: not asked yet */
+};
+
+static void name_place(const struct grids *g, uint64_t at, char *place, size_t size) {
+    struct mem_block b;
+    const int n = snprintf(place, size, "global address 0x%llx", (unsigned long long)at);
+    if (mem_nearest(g->gpu->mem, at, &b) && at - b.addr < b.size)
+        snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
+                 (unsigned long long)b.size);
+}
+
+static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
+                 uint64_t at) {
+    char place[120], said[200];
+    const bool writes = x->e->effect & EFFECT_WRITE, wrote = earlier->flags & TOUCH_WRITE;
+    const char *when = rule == &stream_race  ? " of another stream"
+                       : rule == &wait_chain ? ", for which the kernel before this one has not waited,"
+                       : x->g->now->waits    ? ", for which this thread has not waited,"
+                                             : ", for which this kernel does not wait,";
+    name_place(x->g, at, place, sizeof place);
+    if (k->kind != TASK_KERNEL) {
+        mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still be %s", x->v->what,
+                  writes ? "writes" : "reads", place, kind_of(k), when, wrote ? "writing" : "reading");
+        return;
+    }
+    const struct mach_origin other = {.site = earlier->site, .thread = earlier->thread};
+    snprintf(said, sizeof said, "an access by the kernel %s, which %s it", k->name, wrote ? "writes" : "reads");
+    mach_warn_pair(x->r->island, &x->origin, &other, said, rule, "%s %s %s, which the kernel %s%s may still be %s",
+                   x->v->what, writes ? "writes" : "reads", place, k->name, when, wrote ? "writing" : "reading");
+}
+
+static void meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
+    struct reaching *x = ctx;
+    struct grids *g = x->g;
+    const struct task *k = &g->tasks.task[earlier->place];
+    const task_set bit = task_bit(earlier->place);
+    if (g->seen & bit || (earlier->told == t->site && earlier->told_to == t->number))
+        return;
+    if (g->now->waited & bit) {
+        if (x->waited < 0)
+            x->waited = has_waited(g, x->r, x->v);
+        if (x->waited)
+            return;
+    }
+    earlier->told = t->site;
+    earlier->told_to = t->number;
+    tell(x, rule_of(g->now, k, bit), k, earlier, at);
+}
+
+/* --- accesses ----------------------------------------------------------------------------------------------------- */
+
+/* A strong read sees a strong write of another task: whatever that released is known from then on. */
+static void sees(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
+    struct grids *g = ctx;
+    (void)t;
+    (void)at;
+    if (earlier->flags & TOUCH_STRONG && earlier->flags & TOUCH_WRITE)
+        atomic_fetch_or(&g->seen, task_bit(earlier->place));
+}
+
+static void touch(struct reaching *x, uint64_t at, uint64_t size, uint32_t flags) {
+    struct grids *g = x->g;
+    struct touching t = {.at = at,
+                         .size = size,
+                         .place = place_of(g, g->now),
+                         .number = g->now->number,
+                         .flags = flags,
+                         .site = x->origin.site,
+                         .thread = &x->origin.thread};
+    if (g->lost)
+        event_tell_unseen(g->gpu, BOUND_TASKS);
+    if (g->forgotten)
+        event_tell_unseen(g->gpu, BOUND_TASK_BYTES);
+    if (g->open) {
+        if (flags & TOUCH_STRONG && x->e->effect & EFFECT_READ) {
+            const struct touching poll = {.at = at, .size = size, .flags = 0};
+            touches_meet(g->pages, &g->tasks, g->open, &poll, sees, g);
+        }
+        touches_meet(g->pages, &g->tasks, g->open, &t, meets, x);
+    }
+    if (g->now->kept && !touches_put(g->pages, &t))
+        g->now->forgotten = true;
+}
+
+static uint32_t flags_of(const struct event_access *e) {
+    const bool strong = e->effect == EFFECT_ATOMIC || (e->by.order != ORDER_WEAK && e->by.scope >= SCOPE_GPU);
+    return (e->effect & EFFECT_WRITE ? TOUCH_WRITE : 0) | (strong ? TOUCH_STRONG : 0);
+}
+
+/* Neighbouring lanes with neighbouring bytes are one access. */
+static void touch_lanes(struct reaching *x, uint32_t lanes) {
+    const struct event_access *e = x->e;
+    while (lanes) {
+        const uint32_t first = (uint32_t)__builtin_ctz(lanes);
+        uint32_t n = 1;
+        lanes &= lanes - 1;
+        while (first + n < MACH_WARP && lanes >> (first + n) & 1 &&
+               e->at[first + n] == e->at[first] + (uint64_t)n * e->size)
+            lanes &= ~(1u << (first + n++));
+        touch(x, e->at[first], (uint64_t)n * e->size, flags_of(e));
+    }
+}
+
+static void threads(struct grids *g, struct race *r, const struct event_access *e) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    const struct warp_watch *w = &r->warps[warp];
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
+        struct event_by by = e->by;
+        by.lanes = v.lanes;
+        struct reaching x = {g, r, e, &v, event_origin(&by), -1};
+        if (v.lanes)
+            touch_lanes(&x, v.lanes);
+    }
+}
+
+void grids_access(struct grids *g, struct race *r, const struct event_access *e, const struct note *n) {
+    if (!e->size)
+        return;
+    if (e->agent == AGENT_THREAD) {
+        threads(g, r, e);
+        return;
+    }
+    if (!n)
+        return;
+    const struct viewer v = viewer_of_note(&e->by, n, false, e->what ? e->what : n->name);
+    struct reaching x = {g, r, e, &v, n->origin, -1};
+    if (e->agent == AGENT_CP_ASYNC) {
+        touch_lanes(&x, e->by.lanes);
+        return;
+    }
+    const uint32_t rows = e->rows ? e->rows : 1, pieces = e->pieces ? e->pieces : 1;
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t i = 0; i < pieces; i++)
+            touch(&x, e->at[i] + row * e->stride, e->size, flags_of(e));
+}
+
+/* --- the host ----------------------------------------------------------------------------------------------------- */
+
+/* A copy or memset meets what a kernel of another stream has done. */
+struct copying {
+    struct grids *g;
+    struct island *island;
+    struct task *k;
+    bool writes;
+};
+
+static void copy_meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
+    const struct copying *c = ctx;
+    const struct task *k = &c->g->tasks.task[earlier->place];
+    const struct mach_origin origin = {.site = earlier->site, .thread = earlier->thread};
+    const bool wrote = earlier->flags & TOUCH_WRITE;
+    char place[120];
+    if (k->kind != TASK_KERNEL || earlier->told_to == t->number)
+        return;
+    earlier->told_to = t->number;
+    name_place(c->g, at, place, sizeof place);
+    mach_warn(c->island, &origin, &stream_race,
+              "%s of another stream %s %s, and nothing orders it after the kernel %s, which %s it", kind_of(c->k),
+              c->writes ? "writes" : "reads", place, k->name, wrote ? "writes" : "reads");
+}
+
+/* One side of a copy: `rows` times `bytes`, `pitch` apart. Memory that is the host's alone is nothing to us. */
+static void copy_side(struct copying *c, const struct event_host *e, uint64_t from, uint64_t pitch) {
+    struct grids *g = c->g;
+    const task_set others = g->tasks.used & ~c->k->begin & ~task_bit(place_of(g, c->k));
+    for (uint64_t row = 0; mem_is_device(g->gpu->mem, from) && row < e->rows; row++) {
+        const struct touching t = {.at = from + row * pitch,
+                                   .size = e->bytes,
+                                   .place = place_of(g, c->k),
+                                   .number = c->k->number,
+                                   .flags = c->writes ? TOUCH_WRITE : 0};
+        touches_meet(g->pages, &g->tasks, others, &t, copy_meets, c);
+        if (c->k->kept && !touches_put(g->pages, &t))
+            c->k->forgotten = true;
+    }
+}
+
+static bool is_tracked(const struct grids *g) { return g->pages || tasks_concurrent(&g->tasks); }
+
+static void make_pages(struct grids *g) {
+    if (!g->pages)
+        g->pages = touches_new(event_bound(g->gpu, BOUND_TASK_BYTES));
+}
+
+static void copy(struct grids *g, const struct event_host *e) {
+    struct island island;
+    struct task *k = &g->tasks.task[tasks_begin(&g->tasks, e->src ? TASK_COPY : TASK_FILL, e)];
+    k->kept = tasks_concurrent(&g->tasks);
+    if (!is_tracked(g))
+        return;
+    make_pages(g);
+    touches_sweep(g->pages, &g->tasks);
+    island_init(&island, g->gpu, 0);
+    struct copying c = {g, &island, k, true};
+    copy_side(&c, e, e->dst, e->dst_pitch);
+    c.writes = false;
+    if (e->src)
+        copy_side(&c, e, e->src, e->src_pitch);
+    island_tell(&island);
+    island_close(&island);
+}
+
+static void launch(struct grids *g, const struct event_host *e) {
+    g->now = &g->tasks.task[tasks_begin(&g->tasks, TASK_KERNEL, e)];
+    g->now->kept = e->triggers || tasks_concurrent(&g->tasks);
+    g->num_waits = 0;
+    g->seen = 0;
+    g->open = 0;
+    if (g->now->kept)
+        make_pages(g);
+    if (g->pages)
+        touches_sweep(g->pages, &g->tasks);
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (g->tasks.task[i].number && g->tasks.task[i].kept && &g->tasks.task[i] != g->now)
+            g->open |= task_bit(i);
+    g->open &= ~g->now->begin;
+    g->forgotten = false;
+    for (uint32_t i = 0; i < TASKS; i++)
+        g->forgotten |= g->open & task_bit(i) && g->tasks.task[i].forgotten;
+    g->lost = g->tasks.lost;
+    g->tasks.lost = false;
+}
+
+void grids_host(struct grids *g, const struct event_host *e) {
+    switch (e->kind) {
+    case HOST_LAUNCH:
+        launch(g, e);
+        break;
+    case HOST_LAUNCH_END:
+        if (g->now && g->now->kept)
+            touches_keep_sites(g->pages, g->now->number);
+        g->now = NULL;
+        break;
+    case HOST_COPY:
+        copy(g, e);
+        break;
+    case HOST_FREE: /* cudaFree waits for the device */
+        tasks_all_over(&g->tasks);
+        break;
+    default:
+        tasks_host(&g->tasks, e);
+        break;
+    }
+}

@@ -1,0 +1,56 @@
+/* check/verdict/peers.c - is the CTA known to run whose shared memory is touched? Contract in peers.h. */
+#include "check/verdict/peers.h"
+
+DIAG(not_started) = {
+    DIAG_HEAD(WARNING, "shared-peer-not-started", "5.1.7, 9.7.13.3"),
+    .rule =
+        "shared memory is owned by an executing CTA: other CTAs of the cluster may touch it once they know that this "
+        "CTA runs",
+    .hint = "a cluster barrier (cluster.sync(), or barrier.cluster.arrive.relaxed and .wait) between the start of the "
+            "kernel and the first access to another CTA's memory. One behind the access comes too late",
+    .reason = "the CTAs of a cluster mostly start together; where one is late the chip traps (a debugger calls it "
+              "\"cluster target block not present\").",
+    .by_site = true,
+};
+
+/* Does the clock hold anything that a thread of the CTA did? */
+static bool knows_of(const struct race *r, const struct vclock *known, const struct cta *cta) {
+    for (uint32_t i = 0; i < r->warps_each; i++)
+        if (vclock_knows_any(known, race_warp(r, cta, i), UINT32_MAX, 1))
+            return true;
+    return false;
+}
+
+/* Of the lanes that make the access, those that do not know. */
+static uint32_t lanes_early(const struct race *r, const struct warp_watch *w, uint32_t lanes, const struct cta *cta) {
+    uint32_t early = 0;
+    for (uint32_t i = 0; i < w->num_strands; i++)
+        if (w->strand[i].lanes & lanes && !knows_of(r, w->strand[i].k.now[LAYER_RAN], cta))
+            early |= w->strand[i].lanes & lanes;
+    return early;
+}
+
+/* Copies and the answers of clusterlaunchcontrol. The tensor core reaches the other CTA of its pair, and both have met
+ * in tcgen05.alloc.cta_group::2 (9.7.16.7.1). */
+static bool is_copy(const struct note *n) {
+    return n->agent == AGENT_TMA || n->agent == AGENT_BULK || n->agent == AGENT_CP_ASYNC || n->agent == AGENT_CLC;
+}
+
+void verdict_peer(struct race *r, const struct event_access *e, const struct note *n) {
+    const struct cta *peer = e->owner;
+    if (!(n ? is_copy(n) : e->agent == AGENT_THREAD))
+        return;
+    const uint32_t warp = n ? n->warp : race_warp_of(r, &e->by);
+    struct warp_watch *w = &r->warps[warp];
+    if (w->peers >> peer->rank & 1)
+        return;
+    struct event_by by = e->by;
+    if (n ? knows_of(r, n->now[LAYER_RAN], peer) : !(by.lanes = lanes_early(r, w, e->by.lanes, peer))) {
+        w->peers |= 1u << peer->rank;
+        return;
+    }
+    const struct mach_origin origin = n ? n->origin : event_origin(&by);
+    mach_warn(r->island, &origin, &not_started,
+              "%s touches the shared memory of cluster CTA %u, and nothing tells CTA %u that it has started",
+              e->by.what ? e->by.what : "an access", peer->rank, e->by.cta->rank);
+}
