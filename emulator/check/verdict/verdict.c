@@ -102,8 +102,8 @@ DIAG_ARRAY(not_awaited, CAUSE_OWN + 1) = {
 DIAG(copy_too_soon) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
     .rule = "cp.async may be issued into memory once those who use what it holds are known to be done",
-    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes: its thread has "
-            "committed a group more than this one, which still uses what the group before brought",
+    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes. Its thread has "
+            "committed a group more than this one, which still uses the group before",
 };
 DIAG(copy_overwrites) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
