@@ -381,8 +381,8 @@ static enum cause cause_of_read(const struct race *r, const struct note *n) {
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the other
- * one has committed more of them, it is a round ahead: then the copy came too soon. */
+/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the
+ * other one has committed more of them, it is a round ahead: then the copy came too soon. */
 static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
     const uint32_t lane = v->lanes ? (uint32_t)__builtin_ctz(v->lanes) : 0;
