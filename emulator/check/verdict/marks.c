@@ -51,9 +51,9 @@ DIAG_ARRAY(global_race, CAUSES) = {
     [CAUSE_READ] = {GLOBAL_RACE,
                     .hint = "Use cp.async.bulk.wait_group without .read before this: the .read form waits until the "
                             "source has been read, not until the bytes are in global memory"},
-    [CAUSE_BULK] = {GLOBAL_RACE,
-                    .hint = "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group, without .read, in the thread "
-                            "that issues the copy, before the bytes are touched or others are told"},
+    [CAUSE_BULK] = {GLOBAL_RACE, .hint = "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group, without .read, "
+                                         "in the thread that issues the "
+                                         "copy. They come before the bytes are touched or a flag is set"},
     [CAUSE_COPY] = {GLOBAL_RACE,
                     .hint = "Add cp.async.wait_group 0, or the wait for the copy's mbarrier, before its source is "
                             "written: the copy may still be reading"},
@@ -82,9 +82,9 @@ DIAG(relaxed_handover) = {
     DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 8.11.1"),
     .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
             "read, do",
-    .hint = "Add __threadfence() (fence.acq_rel.gpu) in the thread that has read the flag or counter, before it reads "
-            "the data: without it a cache may still hold older bytes. __threadfence_block() (.cta) does not take in "
-            "other CTAs",
+    .hint =
+        "Add __threadfence() (fence.acq_rel.gpu) in the thread that has read the flag or counter, before it reads the "
+        "data. Without it a cache may still hold older bytes. __threadfence_block() (.cta) does not take in other CTAs",
     .reason = "the store may still be under way when the other thread reads.",
 };
 DIAG(release_missing) = {
@@ -287,8 +287,8 @@ static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
            (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
-/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: it polled for the others,
- * perhaps. */
+/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: perhaps it polled for the
+ * others. */
 static bool is_pending(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const struct race *r = t->r;
     const uint32_t from = t->v->warp - t->v->warp % r->warps_each;

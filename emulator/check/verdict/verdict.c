@@ -102,8 +102,8 @@ DIAG_ARRAY(not_awaited, CAUSE_OWN + 1) = {
 DIAG(copy_too_soon) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
     .rule = "cp.async may be issued into memory once those who use what it holds are known to be done",
-    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes: its thread has "
-            "committed a group more than this one, which still uses what the group before brought",
+    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes. Its thread has "
+            "committed a group more than this one, which still uses the group before",
 };
 DIAG(copy_overwrites) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
@@ -381,8 +381,8 @@ static enum cause cause_of_read(const struct race *r, const struct note *n) {
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the other
- * one has committed more of them, it is a round ahead: then the copy came too soon. */
+/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the
+ * other one has committed more of them, it is a round ahead: then the copy came too soon. */
 static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
     const uint32_t lane = v->lanes ? (uint32_t)__builtin_ctz(v->lanes) : 0;
