@@ -281,6 +281,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->time = r->time;
     n->clock = r->island->clock;
     n->source = op->src_off;
+    n->signals = work->signals != NULL;
     n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
     const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
