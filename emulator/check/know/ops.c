@@ -363,29 +363,33 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
-static void forget_maps(struct race *r, struct warp_ops *w) {
-    for (struct note **at = &w->maps; *at;)
-        if ((*at)->read.how != DONE_NOT)
-            note_drop(r, unlink_note(at));
-        else
-            at = &(*at)->next;
-}
+#define MAPS_OVER 32u /* loads whose map a wait_group may still cover, though their mbarrier has them already */
 
 void note_reads_map(struct race *r, struct note *n) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     if (!n->signals)
         return;
-    forget_maps(r, w);
     n->group = *groups_of(w, lane_of(n));
     link_note(&w->maps, n);
+    uint32_t over = 0;
+    for (struct note **at = &w->maps; *at;)
+        if ((*at)->read.how != DONE_NOT && over++ >= MAPS_OVER)
+            note_drop(r, unlink_note(at));
+        else
+            at = &(*at)->next;
 }
 
 static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but) {
     struct warp_ops *w = &r->warps[warp].ops;
-    for (struct note *n = w->maps; n; n = n->next)
-        if (n->read.how == DONE_NOT && lanes >> lane_of(n) & 1 && n->group + but < *groups_of(w, lane_of(n)))
-            n->read = by_warp(r, n);
-    forget_maps(r, w);
+    for (struct note **at = &w->maps; *at;) {
+        struct note *n = *at;
+        if (lanes >> lane_of(n) & 1 && n->group + but < *groups_of(w, lane_of(n))) {
+            n->record->waited = by_warp(r, n);
+            note_drop(r, unlink_note(at));
+        } else {
+            at = &n->next;
+        }
+    }
 }
 
 /* Those that are done in full need not be asked about again; of stores the source alone is. */

@@ -69,6 +69,7 @@ struct note {
 struct op_record {
     const struct note *note; /* while there is one; after that: */
     struct done read, written;
+    struct done waited;            /* a wait_group of its thread covers its reading of a tensor map, too */
     uint32_t cluster, warp, lanes; /* that issued it */
     uint64_t clock;                /* note.clock, .source */
     uint32_t source;

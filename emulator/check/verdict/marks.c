@@ -209,12 +209,11 @@ static const struct done *done_of(const struct op_record *op, bool wrote) {
     return op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
 }
 
-static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
+static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
     if (op->cluster != cluster_of(t) && !c) /* of an island that runs side by side, perhaps */
         return false;
-    const struct done *d = done_of(op, wrote);
     switch (d->how) {
     case DONE_TOKEN:
         return vclock_knows_token(c, d->token, d->step);
@@ -229,6 +228,10 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct o
     default:
         return false;
     }
+}
+
+static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
+    return knows_that(t, layer, op, done_of(op, wrote)) || (!wrote && knows_that(t, layer, op, &op->waited));
 }
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
