@@ -42,6 +42,13 @@ DIAG(bad_dealloc) = {
     .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
     .reason = "the columns are not the CTA's to give back.",
 };
+DIAG(bad_count) = {
+    DIAG_HEAD(ERROR, "tcgen05-dealloc-mismatch", "9.7.16.7.1"),
+    .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the "
+            "same CTA",
+    .hint = "Pass the number of columns that tcgen05.alloc was given: the address is that of an allocation. No part of "
+            "one can be given back alone",
+};
 DIAG(unallocated) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-unallocated", "9.7.16.1.2"),
     .rule = "tensor memory must be allocated by tcgen05.alloc before it is accessed",
@@ -207,7 +214,7 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
         if (a->columns == columns)
             return a;
         char where[600];
-        mach_fault(isl, origin, &bad_dealloc, "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s",
+        mach_fault(isl, origin, &bad_count, "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s",
                    columns, taddr, a->columns, diag_where(a->origin.site, where, sizeof where));
         return NULL;
     }

@@ -14,8 +14,8 @@ DIAG(out_of_smem) = {
 DIAG(poisoned_smem) = {
     DIAG_HEAD(ERROR, "tcgen05-smem-uninitialised", "9.7.16.6.5"),
     .rule = "an operand must be written before the tensor core reads it",
-    .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts fewer "
-            "bytes than arrive, so that the phase ends early), or writes another layout than the descriptor says",
+    .hint = "no store has written these bytes, and no copy to them is under way. The stores or the box end before the "
+            "operand does, a copy is issued later, or the layout is another one than the descriptor says",
     .reason = "the product is garbage in every order.",
 };
 DIAG(landing_smem) = {

@@ -127,8 +127,9 @@ DIAG(lane_told) = {
         .rule = "the source of a bulk copy must not change before the copy has read it"
 DIAG_ARRAY(source_overwritten, CAUSE_PEER + 1) = {
     [CAUSE_ANY] = {SOURCE_OVERWRITTEN,
-                   .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the "
-                           "copy, then a barrier, before the buffer is written again",
+                   .hint =
+                       "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group.read in the thread that issued the "
+                       "copy, then a barrier, before the buffer is written again",
                    .reason = "where the copy is late it reads the new bytes."},
     [CAUSE_WAITER] = {SOURCE_OVERWRITTEN,
                       .hint = "Add a barrier for all who write the buffer after cp.async.bulk.wait_group.read: the "
