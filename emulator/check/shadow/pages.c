@@ -10,15 +10,14 @@
 #define LEFT_TO_OTHERS (UINT64_C(64) << 20) /* bytes of the process's budget */
 #define PAGE_RUNS 64u                       /* of more there are marks */
 
-/* A sector that has lost a read keeps no more of them until it is written. */
+/* Of bytes of which a read was forgotten no more reads are kept until they are written. */
 struct page {
     struct brief *runs; /* in the order in which they came, */
     uint32_t num_runs, cap_runs;
     uint32_t *sums;                      /*  and of each sector that of its run: MARK_SUM; or NULL */
     struct mark *cell;                   /* NULL: it has runs */
     uint64_t written[PAGE_SECTORS / 64]; /* a mark of the sector is a write, or was */
-    bool any_lost;
-    uint64_t lost[LOST_KINDS][PAGE_SECTORS / 64];
+    uint32_t (*lost)[PAGE_SECTORS];      /* [LOST_KINDS]: the bytes so touched and forgotten; or NULL */
 };
 
 bool room_take(struct room *room, uint64_t bytes) {
@@ -55,18 +54,23 @@ void page_free(struct page *p) {
     xfree(p->runs);
     xfree(p->sums);
     xfree(p->cell);
+    xfree(p->lost);
     xfree(p);
 }
 
-static void lose_sector(struct page *p, enum lost kind, uint32_t sector) {
-    bit_set(p->lost[kind], sector);
-    p->any_lost = true;
+static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t sector, uint32_t bytes) {
+    if (!p->lost && room_take(s->room, LOST_KINDS * sizeof *p->lost))
+        p->lost = xcalloc(LOST_KINDS, sizeof *p->lost);
+    if (p->lost)
+        p->lost[kind][sector] |= bytes;
+    else
+        event_tell_unseen(s->room->gpu, BOUND_CELL_BYTES);
 }
 
 /* A write stands for all that was there, and what needed that has been told. */
-static void regain_sector(struct page *p, uint32_t sector) {
-    for (enum lost k = 0; p->any_lost && k < LOST_KINDS; k++)
-        p->lost[k][sector / 64] &= ~(UINT64_C(1) << sector % 64);
+static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
+    for (enum lost k = 0; p->lost && k < LOST_KINDS; k++)
+        p->lost[k][sector] &= ~bytes;
 }
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */
@@ -134,7 +138,7 @@ static bool lose_oldest(struct pages *s, struct page *p, uint32_t sector) {
         if (!(next_of(s, m)->flags & MARK_WRITE))
             before = m;
     if (before) {
-        lose_sector(p, kind_of(next_of(s, before)), sector);
+        lose_bytes(s, p, kind_of(next_of(s, before)), sector, next_of(s, before)->mask);
         free_next(s, before);
     }
     return before;
@@ -165,15 +169,15 @@ static struct mark *place_in(struct pages *s, struct toucher *t, struct page *p,
 
 static void insert(struct pages *s, struct toucher *t, struct page *p, uint32_t sector, const struct mark *mine) {
     const enum lost kind = kind_of(mine);
-    if (kind == LOST_WRITE && mine->mask == UINT32_MAX)
-        regain_sector(p, sector);
-    else if (kind == LOST_READ && bit_is_set(p->lost[kind], sector))
+    if (kind == LOST_WRITE)
+        regain_bytes(p, sector, mine->mask);
+    else if (kind == LOST_READ && p->lost && !(mine->mask & ~p->lost[kind][sector]))
         return;
     if (kind == LOST_WRITE)
         bit_set(p->written, sector);
     struct mark *m = place_in(s, t, p, sector, mine);
     if (!m) {
-        lose_sector(p, kind, sector);
+        lose_bytes(s, p, kind, sector, mine->mask);
         return;
     }
     const uint32_t next = m->next;
@@ -348,8 +352,8 @@ static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
 
 static void touch_sector(struct pages *s, struct page *p, struct toucher *t, const struct mark *mine, uint64_t base) {
     const uint32_t sector = sector_of(base);
-    for (enum lost k = 0; t && p->any_lost && k < LOST_KINDS; k++)
-        if (bit_is_set(p->lost[k], sector) && conflicts(mine, k))
+    for (enum lost k = 0; t && p->lost && k < LOST_KINDS; k++)
+        if (p->lost[k][sector] & mine->mask && conflicts(mine, k))
             event_tell_unseen(s->room->gpu, BOUND_MARKS);
     if (t && (mine->flags & MARK_WRITE || bit_is_set(p->written, sector)))
         judge(t, s, &p->cell[sector], mine, base);
