@@ -36,6 +36,15 @@ static bool is_copy(const struct note *n) {
     return n->agent == AGENT_TMA || n->agent == AGENT_BULK || n->agent == AGENT_CP_ASYNC || n->agent == AGENT_CLC;
 }
 
+/* A copy that signals an mbarrier of the CTA which is not published: mbarrier-unpublished says so, of the same mistake. */
+static bool is_told_of_mbarrier(struct race *r, const struct note *n, const struct cta *peer) {
+    const struct mbars *b = &race_cta(r, peer)->mbars;
+    for (uint32_t i = 0; n && n->signals && i < b->num; i++)
+        if (b->list[i].published != MBAR_PUBLISHED)
+            return true;
+    return false;
+}
+
 void verdict_peer(struct race *r, const struct event_access *e, const struct note *n) {
     const struct cta *peer = e->owner;
     if (!(n ? is_copy(n) : e->agent == AGENT_THREAD))
@@ -49,6 +58,8 @@ void verdict_peer(struct race *r, const struct event_access *e, const struct not
         w->peers |= 1u << peer->rank;
         return;
     }
+    if (is_told_of_mbarrier(r, n, peer))
+        return;
     const struct mach_origin origin = n ? n->origin : event_origin(&by);
     mach_warn(r->island, &origin, &not_started,
               "%s touches the shared memory of cluster CTA %u, and nothing tells CTA %u that it has started",
