@@ -24,7 +24,7 @@ PAGES = {
     ],
     "Watch and mend": ["docs/watching", "docs/site/watch", "docs/symptoms", "docs/diagnostics"],
     "Teach": ["docs/teaching", "course/README"],
-    "Proof": ["docs/believe", "docs/conformance", "docs/performance", "benchmark/README", "benchmark/tilelang-2644",
+    "Proof": ["docs/believe", "docs/conformance", "docs/performance", "benchmark/README", "docs/tilelang-2644",
               "tests/mutants/README", "tests/clock/README", "tests/clock/ladder/README"],
     "The emulator": ["docs/emulator", "docs/install", "docs/machines", "docs/speed", "docs/other-tools", "emulator/README",
                      "docs/layout", "docs/checker", "examples/one_umma/README", "SECURITY", "CONTRIBUTING"],
