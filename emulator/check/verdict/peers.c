@@ -7,9 +7,10 @@ DIAG(not_started) = {
         "shared memory is owned by an executing CTA: other CTAs of the cluster may touch it once they know that this "
         "CTA runs",
     .hint = "a cluster barrier (cluster.sync(), or barrier.cluster.arrive.relaxed and .wait) between the start of the "
-            "kernel and the first access to another CTA's memory. One behind the access comes too late",
-    .reason = "the CTAs of a cluster mostly start together; where one is late the chip traps (a debugger calls it "
-              "\"cluster target block not present\").",
+            "kernel and the first access to another CTA's memory. A barrier after the access comes too late",
+    .reason =
+        "the CTAs of a cluster mostly start together; where one is late its memory is not there yet. The CUDA C++ "
+        "Programming Guide (Distributed Shared Memory) asks for the barrier.",
     .by_site = true,
 };
 
