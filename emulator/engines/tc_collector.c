@@ -14,8 +14,7 @@ DIAG(collector_empty) = {
         "tcgen05.mma without such a word since then",
     .hint = ".collector::a::fill for the first tcgen05.mma of those that share A; no word at all if A is new each time",
     .reason = "the tensor core may read memory all the same. A kernel for NVFP4 from a public competition on B200s "
-              "gives each "
-              "tcgen05.mma ::lastuse and never fills.",
+              "gives each tcgen05.mma ::lastuse and never fills.",
 };
 DIAG(collector_other) = {
     DIAG_HEAD(WARNING, "tcgen05-collector-other", "9.7.16.10, 9.7.16.10.9.1"),

@@ -67,7 +67,7 @@ static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t
         event_tell_unseen(s->room->gpu, BOUND_CELL_BYTES);
 }
 
-/* A write stands for all that was there, and what needed that has been told. */
+/* A write stands for all that was there, and what needed that has been reported. */
 static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
     for (enum lost k = 0; p->lost && k < LOST_KINDS; k++)
         p->lost[k][sector] &= ~bytes;
@@ -208,7 +208,7 @@ static void judge(struct toucher *t, const struct pages *s, const struct mark *c
         if (!rule || observed(t, s, cell, m, mine, both))
             continue;
         marks_tell(t, rule, m, mine, at + (uint32_t)__builtin_ctz(both));
-        t->told = race_tells(t->r, rule); /* what the strict level alone tells does not stand for the rest */
+        t->told = race_tells(t->r, rule); /* a strict finding does not stand for the rest */
     }
 }
 
