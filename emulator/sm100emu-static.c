@@ -233,10 +233,10 @@ static void list_changed(void) {
 static bool jump_from(const uint8_t *hook, int64_t distance, uint8_t *jump, size_t *n) {
 #if defined(__x86_64__)
     static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+    static const uint8_t padding[] = {0x66, 0x0f, 0x90, 0xcc};
     const uint8_t *ret = hook + (memcmp(hook, landing, sizeof landing) == 0 ? sizeof landing : 0);
     const int32_t relative = (int32_t)(distance - 5);
-    if ((uint64_t)hook % 16 != 0 || ret[0] != 0xc3 ||
-        memchr("\x66\x0f\x90\xcc", ret[1], 4) == NULL || /* ret; padding */
+    if ((uint64_t)hook % 16 != 0 || ret[0] != 0xc3 /* ret */ || !memchr(padding, ret[1], sizeof padding) ||
         relative != distance - 5)
         return false;
     jump[0] = 0xe9; /* jmp rel32 */

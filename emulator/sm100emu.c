@@ -468,10 +468,13 @@ static int take_options(int argc, char **argv, struct explore *e, struct request
 }
 
 int main(int argc, char **argv) {
-    char path[PATH_MAX], folder[PATH_MAX + 64], why[PATH_MAX + 256];
-    char **const before = keep_environment();
-    struct explore explore = {.launcher = argv[0]};
+    static char path[PATH_MAX];
+    char folder[PATH_MAX + 64], why[PATH_MAX + 256];
+    static char **before;
+    static struct explore explore;
     struct request request = {.uses_cuda = true, .self = parent_make()};
+    before = keep_environment();
+    explore.launcher = argv[0];
     const int i = take_options(argc, argv, &explore, &request);
     if (i >= argc && !request.print)
         stop(WRONG_USE, "no program given; --help says how");

@@ -276,7 +276,7 @@ static void tell_lines(struct listing *o) {
     char more[80];
     if (o->lines)
         qsort(o->lines, o->num_lines, sizeof *o->lines, by_depth);
-    for (uint32_t i = 0; i < shown; i++)
+    for (uint32_t i = 0; o->lines && i < shown; i++)
         tell_line(o, &o->lines[i]);
     if (o->num_lines - shown + o->dropped == 0)
         return;

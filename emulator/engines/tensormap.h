@@ -87,8 +87,8 @@ enum tmap_field {
 /* Exchanges one field (number `ord` of those that come per dimension) without looking at the others: the copy that uses
  * the map checks it whole. NULL, or what is wrong with the value. */
 const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_t ord, uint64_t value);
-/* cuTensorMapReplaceAddress: looks at the address alone, and at the fields that say how it must be aligned. NULL, or the
- * rule that it breaks, with the map untouched. */
+/* cuTensorMapReplaceAddress: looks at the address alone, and at the fields that say how it must be aligned. NULL, or
+ * the rule that it breaks, with the map untouched. */
 const char *tmap_replace_address(uint8_t map[TMAP_BYTES], uint64_t address);
 
 /* Bits of an element in global memory. */

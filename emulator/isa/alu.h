@@ -110,8 +110,8 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 
 /* The same where lanes `p` of the sources are poison: by bits where the instruction moves bits (isa/bits.c). */
 enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n);
-/* The same in two steps, for rules that need the sources' values: of lanes `poison` the bits of the result that nothing has
- * written, before the result takes the place of a source; and behind it. */
+/* The same in two steps, for rules that need the sources' values: of lanes `poison` the bits of the result that nothing
+ * has written, before the result takes the place of a source; and behind it. */
 void alu_find_unwritten(const struct warp *w, const struct insn *in, uint32_t poison, unsigned n,
                         uint64_t unwritten[MACH_WARP]);
 void alu_set_unwritten(struct warp *w, const struct insn *in, uint32_t poison, const uint64_t unwritten[MACH_WARP]);

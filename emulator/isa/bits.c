@@ -1,10 +1,10 @@
 /* isa/bits.c - poison by bits, of the instructions that only move bits about or where a bit of the result comes of few.
  *
- * Handlers come here when a source is poison, so that no instruction on written registers pays: behind their result, or,
- * where the rule needs the sources' values (ALU_BITS2), before it, since the result may take the place of a source. The
- * rules: what is copied, shifted, extended or inserted keeps its bits; of `and` and `or` a written bit that decides
- * makes the result's bit written; a sum's or product's bits come of those at their place and below; elements of a packed
- * type do not touch one another. Everything else is poison as a whole.
+ * Handlers come here when a source is poison, so that no instruction on written registers pays: behind their result,
+ * or, where the rule needs the sources' values (ALU_BITS2), before it, since the result may take the place of a source.
+ * The rules: what is copied, shifted, extended or inserted keeps its bits; of `and` and `or` a written bit that decides
+ * makes the result's bit written; a sum's or product's bits come of those at their place and below; elements of a
+ * packed type do not touch one another. Everything else is poison as a whole.
  */
 #include "isa/alu.h"
 #include "warp/parts.h"

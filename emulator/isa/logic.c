@@ -40,8 +40,8 @@ static inline uint32_t table3(const uint32_t t[8], uint32_t a, uint32_t b, uint3
     return mux(a, one, zero);
 }
 
-/* Of lanes `poison` of lop3's result the bits that differ with what the bits that nothing wrote might be; returns the lanes
- * that have such. */
+/* Of lanes `poison` of lop3's result the bits that differ with what the bits that nothing wrote might be; returns the
+ * lanes that have such. */
 static uint32_t lop3_unwritten(const struct warp *w, const struct warp_opnd *src, const uint32_t t[8], uint32_t poison,
                                uint64_t unwritten[MACH_WARP]) {
     uint32_t lanes = 0;

@@ -106,7 +106,7 @@ static struct event_by actor(const struct warp *w, const struct insn *in, uint32
     return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index, .lanes = lanes};
 }
 
-/* --- init ----------------------------------------------------------------------------------------------------------- */
+/* --- init --------------------------------------------------------------------------------------------------------- */
 
 DIAG(init_again) = {
     DIAG_HEAD(STRICT, "mbarrier-init-again", "9.7.13.15.3, 9.7.13.15.9"),
@@ -378,8 +378,8 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
     return true;
 }
 
-/* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. True: the warp had seen that
- * phase before. */
+/* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. True: the warp had seen
+ * that phase before. */
 static bool note_pass(struct warp *w, const struct insn *in, uint32_t done) {
     const struct mbar_form *f = in->data;
     struct cta *cta;

@@ -63,9 +63,9 @@ static bool same_groups(const struct before *b, const struct warp *w) {
 static bool same(const struct before *b, const struct warp *w) {
     if (b->live != w->live || b->num_groups != w->num_groups || slots_of(w) != b->num_slots || !same_groups(b, w))
         return false;
-    return memcmp(b->slots, w->slots, b->num_slots * MACH_WARP * sizeof *b->slots) == 0 &&
-           memcmp(b->poison, w->poison, b->num_slots * sizeof *b->poison) == 0 &&
-           (!b->local_bytes || memcmp(b->local, w->local, b->local_bytes) == 0);
+    return !b->num_slots || (memcmp(b->slots, w->slots, b->num_slots * MACH_WARP * sizeof *b->slots) == 0 &&
+                             memcmp(b->poison, w->poison, b->num_slots * sizeof *b->poison) == 0 &&
+                             (!b->local_bytes || memcmp(b->local, w->local, b->local_bytes) == 0));
 }
 
 /* What the next instruction of a warp's groups reads. */

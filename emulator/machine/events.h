@@ -47,7 +47,7 @@ struct mach_origin event_origin(const struct event_by *by);
 /* Who touches memory: enum event_agent, machine/async.h. */
 enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL };
 enum event_effect { EFFECT_READ = 1, EFFECT_WRITE = 2, EFFECT_ATOMIC = 4 | EFFECT_READ | EFFECT_WRITE };
-/* 8.6; and loads of data that nobody writes, through a cache that may see no stores: ld.global.nc, ldu (9.7.9.9, .10) */
+/* 8.6; and loads of data that none writes, through a cache that may see no stores (ld.global.nc, ldu; 9.7.9.9, .10) */
 enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP, PROXY_NONCOHERENT };
 
 /* Rows of operand A of tcgen05.mma, row r of which decides row r of D alone. Row r of D lies in lane
@@ -383,8 +383,8 @@ static inline void **event_op_watch(const struct listener *self, const struct as
     return (void **)(uintptr_t)&op->watch[self->slot];
 }
 
-/* At most so much a listener keeps of it; and by a listener, in any thread of the launch: it kept no more, and a finding
- * may have needed it. */
+/* At most so much a listener keeps of it; and by a listener, in any thread of the launch: it kept no more, and a
+ * finding may have needed it. */
 static inline uint64_t event_bound(const struct gpu *gpu, enum bound b) { return gpu->config.bounds.most[b]; }
 static inline void event_tell_unseen(struct gpu *gpu, enum bound what) {
     if (!(atomic_load_explicit(&gpu->unseen, memory_order_relaxed) >> what & 1))

@@ -55,7 +55,7 @@ bool suppress_read(struct suppressions *s, const char *path, char *why, size_t w
     struct suppression **tail = &s->first;
     const char *wrong = NULL;
     FILE *file = fopen(path, "re");
-    char *const text = file ? xcalloc(MAX_BYTES + 2, 1) : NULL;
+    char *const text = xcalloc(MAX_BYTES + 2, 1);
     const size_t n = file ? fread(text, 1, MAX_BYTES + 1, file) : 0;
     if (!file || ferror(file))
         wrong = strerror(errno);

@@ -29,8 +29,8 @@ struct view_run {
     const char *warps; /* of names_call_warps, or NULL */
 };
 
-/* like: another run, whose names for warps are taken (names_like), or NULL; clock: with times. False with errno when the
- * file takes no more. */
+/* like: another run, whose names for warps are taken (names_like), or NULL; clock: with times. False with errno when
+ * the file takes no more. */
 bool view_json(FILE *file, const struct view_run *run, const struct view_run *like, bool clock);
 
 #endif

@@ -270,8 +270,8 @@ static uint32_t most(const uint32_t *count, uint32_t roles) {
     return best;
 }
 
-/* Of each warp number the task under which most events lie, in all CTAs of the log. They run the same program, so a warp
- * has one name everywhere, though one CTA of a pair does more of it. A task that all warps have tells none apart. */
+/* Of each warp number the task under which most events lie, in all CTAs of the log. They run the same program, so a
+ * warp has one name everywhere, though one CTA of a pair does more of it. A task of all warps names none. */
 static void find_tasks(struct names *names) {
     const struct trace_log *log = names->log;
     uint32_t count[TRACE_NO_WARP][NAMES_ROLES + 1] = {{0}};

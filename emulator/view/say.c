@@ -472,8 +472,8 @@ uint32_t say_cause(const struct say *t, uint32_t event) {
         if (of_unit || say_is_phase(by) || by->rank != e->rank || by->warp != e->warp)
             return cause;
     }
-    /* The emulator runs the operations of a queue one after the other. On the clock one may begin before the last is over:
-     * then its issue alone led to it. */
+    /* The emulator runs the operations of a queue one after the other. On the clock one may begin before the last is
+     * over: then its issue alone led to it. */
     const bool begins = e->class == TRACE_OP && e->kind == OP_STARTED && e->cause && e->cause <= t->c->num_events;
     if (t->times && begins && t->times->cycle[e->cause - 1] > t->times->cycle[event - 1])
         return 0;

@@ -34,7 +34,7 @@ static bool is_part(const struct warp *w, uint32_t slot, uint32_t lane) {
 
 static void *widen(struct warp *w, void *old, size_t have, size_t need) {
     uint8_t *p = worker_alloc(w->island->worker, need);
-    if (have)
+    if (old)
         memcpy(p, old, have);
     memset(p + have, 0, need - have);
     worker_free(w->island->worker, old);
@@ -45,7 +45,7 @@ static struct warp_parts *parts_of(struct warp *w, uint32_t slots) {
     if (!w->parts)
         *(w->parts = worker_alloc(w->island->worker, sizeof *w->parts)) = (struct warp_parts){0};
     struct warp_parts *p = w->parts;
-    if (p->num_slots < slots) {
+    if (!p->lanes || p->num_slots < slots) {
         const uint32_t n = w->num_slots;
         p->lanes = widen(w, p->lanes, p->num_slots * sizeof *p->lanes, n * sizeof *p->lanes);
         p->bits = widen(w, p->bits, p->num_slots * SLOT_BYTES, n * SLOT_BYTES);

@@ -1,8 +1,8 @@
 /* warp/parts.h - registers of which only some bits were written.
  *
- * A lane's poison (warp.h) says that something of a register was never written. As a rule that is all of it. Where it is
- * a part, as of a register that `mov.b32 r, {a, b, c, d}` packs from one byte that was written and three that were not,
- * the bits are kept here, beside the slots. A warp that has no such register keeps nothing, and no instruction on
+ * A lane's poison (warp.h) says that something of a register was never written. As a rule that is all of it. Where it
+ * is a part, as of a register that `mov.b32 r, {a, b, c, d}` packs from one byte that was written and three that were
+ * not, the bits are kept here, beside the slots. A warp that has no such register keeps nothing, and no instruction on
  * registers that were written pays.
  */
 #ifndef WARP_PARTS_H

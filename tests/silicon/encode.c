@@ -1,5 +1,6 @@
-/* encode: the 128 bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write, and what cuTensorMapReplaceAddress
- * changes in them, by the driver behind libcuda.so.1 (a GPU's, or the emulator's under its launcher). A line is a call:
+/* encode: the 128 bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write, and what
+ * cuTensorMapReplaceAddress changes in them, by the driver behind libcuda.so.1 (a GPU's, or the emulator's under its
+ * launcher). A line is a call:
  *
  *   NAME error CODE
  *   NAME WORDS...      the map's 64-bit words from the second on without the zeros at its end; the first is the address

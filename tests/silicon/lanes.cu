@@ -1,11 +1,11 @@
-// lanes.cu: may one lane arrive for its warp without __syncwarp(), as docs/memory-model.md asks? What a Hopper GPU shows.
-// Not part of `make test`.
+// lanes.cu: may one lane arrive for its warp without __syncwarp(), as docs/memory-model.md asks? What a Hopper GPU
+// shows. Not part of `make test`.
 //
 //   nvcc -std=c++17 -O2 -gencode arch=compute_90a,code=sm_90a -o lanes tests/silicon/lanes.cu && ./lanes [ROUNDS]
 //
-// One thread brings tiles into a ring of two stages by bulk copies. A warp waits for each tile and reads it with all lanes,
-// and lane 0 hands the stage back. A lane that sees another tile than the one it waited for is counted. EARLY is the
-// control: it hands the stage back before the loads.
+// One thread brings tiles into a ring of two stages by bulk copies. A warp waits for each tile and reads it with all
+// lanes, and lane 0 hands the stage back. A lane that sees another tile than the one it waited for is counted. EARLY is
+// the control: it hands the stage back before the loads.
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/fence.cuh"

@@ -1,12 +1,13 @@
-/* patched: what becomes of a load when one byte of its tensor map is another, on the device behind libcuda.so.1 (a GPU, or
- * the emulator under its launcher). 20 maps, each of their 128 bytes with 8 values, a launch for each. The lines are
+/* patched: what becomes of a load when one byte of its tensor map is another, on the device behind libcuda.so.1 (a GPU,
+ * or the emulator under its launcher). 20 maps, each of their 128 bytes with 8 values, a launch for each. The lines are
  *
  *   MAP.TILE OUTCOME        the map as it was encoded; TILE tells it, tiles.h
  *   MAP.blackwell OUTCOME   with version 2 and bit 21 of its second word, as CuTe DSL writes maps for sm_100a
  *   MAP.BYTE OUTCOME...     that byte exclusive or each of MASKS, one bit where the map's number is even
  *
- * and an outcome is a hash of shared memory; `=`, the same as the map's own; `-`, nothing of it was written; or eCODE, the
- * error that ended the launch. A failed launch takes its process with it, so that cases run in children, LANES at a time.
+ * and an outcome is a hash of shared memory; `=`, the same as the map's own; `-`, nothing of it was written; or eCODE,
+ * the error that ended the launch. A failed launch takes its process with it, so that cases run in children, LANES at a
+ * time.
  *
  * With --check two kinds of outcomes may be others than the recorded ones, and are counted: see apart_of.
  */
@@ -29,7 +30,7 @@ enum {
 static const uint8_t MASKS[2][MASK_COUNT] = {{1, 2, 4, 8, 16, 32, 64, 128},
                                              {0xff, 0x0f, 0xf0, 0x55, 0xaa, 0x03, 0x3c, 0xc0}};
 
-/* type, rank, swizzle, bytes of a row of the box; coordinates; traversal strides of dimension 1 and up; fill, promotion */
+/* type, rank, swizzle, bytes of a box's row; coordinates; traversal strides of dimensions 1 and up; fill, promotion */
 static const struct {
     unsigned type, rank, swizzle, inner;
     int32_t coord[MAX_RANK];
@@ -352,8 +353,8 @@ static bool overlaps(unsigned byte, uint8_t mask, unsigned at, unsigned width) {
     return false;
 }
 
-/* Must an outcome here differ from the chip's? One ignored bit by itself must; with others beside it, it need not. Where a
- * bit of the interleaved layout (75 and 76) is another, the emulator refuses the copy by name. */
+/* Must an outcome here differ from the chip's? One ignored bit by itself must; with others beside it, it need not.
+ * Where a bit of the interleaved layout (75 and 76) is another, the emulator refuses the copy by name. */
 static Apart apart_of(const Line *l, unsigned k, const char *mine) {
     if (l->byte >= MAP_BYTES)
         return AGREES;

@@ -1,5 +1,6 @@
-/* replace: which bytes of a tensor map tensormap.replace changes (PTX ISA 9.7.9.28), on the device behind libcuda.so.1: each
- * field with values at its ends, in shared and in global memory, of a map, of zeros, of ones and of seeded bytes. A line
+/* replace: which bytes of a tensor map tensormap.replace changes (PTX ISA 9.7.9.28), on the device behind libcuda.so.1:
+ * each field with values at its ends, in shared and in global memory, of a map, of zeros, of ones and of seeded bytes.
+ * A line
  *
  *   SPACE.OF.FIELD.VALUE COUNT HASH WORDS...
  *

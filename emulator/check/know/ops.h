@@ -130,9 +130,9 @@ void notes_end_launch(struct grid_watch *g);
 /* tcgen05.wait::ld (`loads`) or ::st; an instruction uses a register of tcgen05.ld `number`. */
 void note_waited(struct race *r, uint32_t warp, bool loads);
 void note_used_ld(struct race *r, uint32_t warp, uint64_t number);
-/* A copy reads a tensor map in global memory. That is over when the copy is, or, as this reading belongs to a bulk-group
- * (9.7.9.27.1.2), behind wait_group of its thread, also where the copy signals an mbarrier; of the data that such a copy
- * reads the same is then taken to be over. */
+/* A copy reads a tensor map in global memory. That is over when the copy is, or, as this reading belongs to a
+ * bulk-group (9.7.9.27.1.2), behind wait_group of its thread, also where the copy signals an mbarrier; of the data that
+ * such a copy reads the same is then taken to be over. */
 void note_reads_map(struct race *r, struct note *n);
 /* commit_group and wait_group, of cp.async.bulk or cp.async. `but`: so many groups may be pending; `read`: .read. */
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk);

@@ -6,7 +6,7 @@
 #define LOOKS 4096u /* accesses that sites_before looks through */
 
 void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
-    if (s->end && s->log[(s->end - 1) % s->room].time == time)
+    if (!s->most || (s->end && s->log[(s->end - 1) % s->room].time == time))
         return;
     if (s->end == s->room && s->room < s->most) {
         const uint32_t more = s->room ? 4 * s->room : 256;

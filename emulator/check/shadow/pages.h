@@ -45,7 +45,7 @@ static inline bool conflicts(const struct mark *m, enum lost kind) {
 static inline bool bit_is_set(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
 static inline void bit_set(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
 
-/* What a mark says of who touched something, without the bytes: a run of bytes of a page, or rows that a region lists. */
+/* What a mark says of who touched something, without the bytes: a run of a page's bytes, or a region's rows. */
 struct brief {
     const void *by;
     uint32_t time, cluster;
@@ -82,7 +82,7 @@ struct pages {
     uint32_t num_extra, cap_extra, free_extra;
 };
 
-/* Are both reads of one thread, or of one warp as one? The later then stands for the earlier, as far as its bytes go. */
+/* Are both reads of one thread, or of one warp as one? The later then stands for the earlier, for its own bytes. */
 static inline bool same_reader(const struct mark *a, const struct mark *b) {
     return a->cluster == b->cluster && a->warp == b->warp && a->lane == b->lane && mark_unit(a) == mark_unit(b) &&
            !((a->flags | b->flags) & (MARK_OP | MARK_WRITE));

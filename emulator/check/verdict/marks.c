@@ -290,8 +290,8 @@ static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
            (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
-/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: perhaps it polled for the
- * others. */
+/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: perhaps it polled for
+ * the others. */
 static bool is_pending(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const struct race *r = t->r;
     const uint32_t from = t->v->warp - t->v->warp % r->warps_each;

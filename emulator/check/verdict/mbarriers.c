@@ -157,8 +157,8 @@ static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) 
     return true;
 }
 
-/* Was the mbarrier initialised, and has a thread of its CTA executed a release since, before what the threads of *e know,
- * or the issuer of their operation knew? */
+/* Was the mbarrier initialised, and has a thread of its CTA executed a release since, before what the threads of *e
+ * know, or the issuer of their operation knew? */
 static bool knows_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];

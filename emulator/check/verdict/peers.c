@@ -37,7 +37,7 @@ static bool is_copy(const struct note *n) {
     return n->agent == AGENT_TMA || n->agent == AGENT_BULK || n->agent == AGENT_CP_ASYNC || n->agent == AGENT_CLC;
 }
 
-/* A copy that signals an mbarrier of the CTA which is not published: mbarrier-unpublished says so, of the same mistake. */
+/* A copy that signals an mbarrier of the CTA which is not published: mbarrier-unpublished reports that mistake. */
 static bool is_told_of_mbarrier(struct race *r, const struct note *n, const struct cta *peer) {
     const struct mbars *b = &race_cta(r, peer)->mbars;
     for (uint32_t i = 0; n && n->signals && i < b->num; i++)

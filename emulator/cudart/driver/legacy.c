@@ -1,5 +1,5 @@
-/* Driver API: launches as they were before CUDA 4, whose shape and parameters are kept with the function. Some front ends
- * still set a block's shape so. */
+/* Driver API: launches as they were before CUDA 4, whose shape and parameters are kept with the function. Some front
+ * ends still set a block's shape so. */
 #include "cudart/core/calls.h"
 
 #include <string.h>

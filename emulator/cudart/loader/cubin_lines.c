@@ -210,7 +210,8 @@ static bool read_table(const struct elf_file *f, const char *name, const char *r
     struct machine m = {.now = {.file = 1, .line = 1}};
     m.unit = (unsigned)take(&c, 1);
     take(&c, 1);
-    m.lowest = (int8_t)take(&c, 1);
+    const int lowest = (int)take(&c, 1);
+    m.lowest = lowest < 128 ? lowest : lowest - 256;
     m.range = (unsigned)take(&c, 1);
     m.base = (unsigned)take(&c, 1);
     if (c.bad || version != 2 || program > end || m.range == 0 || m.base != FIXED_ADVANCE_PC + 1)

@@ -1,8 +1,8 @@
 /* Source lines of a kernel, out of machine code that was compiled with line information.
  *
- * The PTX that a cubin carries (cubin.h) lacks its .loc lines, but the cubin has two line tables (DWARF 2, 6.2): section
- * .debug_line takes addresses of machine code to lines of the source, .nv_debug_line_sass to lines of the PTX. An
- * address that both have joins a line of PTX to its source. A PTX instruction that ptxas dropped or merged has no
+ * The PTX that a cubin carries (cubin.h) lacks its .loc lines, but the cubin has two line tables (DWARF 2, 6.2):
+ * section .debug_line takes addresses of machine code to lines of the source, .nv_debug_line_sass to lines of the PTX.
+ * An address that both have joins a line of PTX to its source. A PTX instruction that ptxas dropped or merged has no
  * address of its own. A run of PTX lines between two empty ones, where .loc may have stood, is of one source line, so
  * that one address is enough for it.
  */

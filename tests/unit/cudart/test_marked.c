@@ -1,5 +1,5 @@
-/* The image that the stand-in for ptxas writes: what is read of it, and that a cut or damaged one is refused whole. Each
- * image ends where its allocation ends; the sanitiser watches. */
+/* The image that the stand-in for ptxas writes: what is read of it, and that a cut or damaged one is refused whole.
+ * Each image ends where its allocation ends; the sanitiser watches. */
 #include "check.h"
 #include "cudart/loader/marked.h"
 

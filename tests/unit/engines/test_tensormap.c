@@ -178,8 +178,8 @@ static void test_no_map(void) {
     CHECK(tmap_is_im2col(bytes));
 }
 
-/* CuTe DSL writes version 2, and bit 21 of the second word for a tensor of 128 KiB or more; CUTLASS clears that bit below:
- * it is the same map, whatever its address. */
+/* CuTe DSL writes version 2, and bit 21 of the second word for a tensor of 128 KiB or more; CUTLASS clears that bit
+ * below: it is the same map, whatever its address. */
 static void test_blackwell(void) {
     struct tmap m = good(), back;
     m.address = UINT64_C(0x7fffffffffff0);
@@ -202,8 +202,8 @@ static void test_replace_atomicity(void) {
     CHECK_EQ(w[1], without | 2 << 19);
 }
 
-/* Two maps as CuTe DSL 4.8.1 writes them for sm_100a, with what lay on its stack behind them: a matrix of f16, 256 x 512,
- * and a batch of tf32 of one. */
+/* Two maps as CuTe DSL 4.8.1 writes them for sm_100a, with what lay on its stack behind them: a matrix of f16, 256 x
+ * 512, and a batch of tf32 of one. */
 static void test_cute(void) {
     static const uint64_t words[2][TMAP_BYTES / 8] = {
         {0x7f3502000000, 0x2000246312, 0, 0, 0x1ff000000ff, 0, 0x3f00000000000000, 0xff, 0x656372756f, 0x2a, 0, 0, 0,

@@ -1,6 +1,7 @@
 /* Poison through arithmetic: what depends on a register that was never written is poison, and a store of it to global
- * memory is a fault; what does not depend on it is clean. %uw, %ul, %uh, %up are never written. %pw, %pl, %ph are written
- * in part: of %pw and %ph bits 0 to 7, of %pl bits 0 to 31; %hw is of two halves, of which the lower one is written. */
+ * memory is a fault; what does not depend on it is clean. %uw, %ul, %uh, %up are never written. %pw, %pl, %ph are
+ * written in part: of %pw and %ph bits 0 to 7, of %pl bits 0 to 31; %hw is of two halves, of which the lower one is
+ * written. */
 #include "alu_forms.h"
 
 struct flow {

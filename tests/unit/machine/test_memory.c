@@ -165,8 +165,8 @@ static void test_many(void) {
     mem_destroy(m);
 }
 
-/* 200,000 bytes, each at a multiple of 64 KiB: the gaps between them have room for another, and none is aligned. Minutes
- * where each looks into all of them. In a full range every gap is looked at, and the one that fits is found. */
+/* 200,000 bytes, each at a multiple of 64 KiB: the gaps between them have room for another, and none is aligned.
+ * Minutes where each looks into all of them. In a full range every gap is looked at, and the one that fits is found. */
 static void test_aligned(void) {
     enum { MANY = 200000 };
     struct devmem *m = mem_create((MANY + 1) * 65536ull);
