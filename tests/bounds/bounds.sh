@@ -14,10 +14,10 @@ trips() {
     bound=$1 words=$2 wanted=$3
     shift 3
     tripped="$tripped ${bound%%=*}"
-    caught "$emulator" --require-complete --timeout=20 "$@"
+    caught emulated "$emulator" --require-complete --timeout=20 "$@"
     expect "$wanted" '*' "$bound, not lowered: $*"
     case $out in *'did not see all'*) failed "$bound: announced, but not lowered: $out" ;; esac
-    caught env SM100EMU_BOUNDS="$bound" "$emulator" --require-complete --timeout=20 "$@"
+    caught emulated env SM100EMU_BOUNDS="$bound" "$emulator" --require-complete --timeout=20 "$@"
     expect 4 "*sm100emu: note: the checks did not see all of a launch (*$words*): run a smaller problem, too*" "$bound: $*"
 }
 
@@ -44,10 +44,10 @@ for name in $(sed -n 's/^BOUND(\([A-Z_]*\),.*/\1/p' "$root/emulator/report/bound
     case "$tripped " in *" $name "*) ;; *) failed "$name: no test trips it" ;; esac
 done
 for wrong in SPANS SPANS= SPANS=x SPANS=1x SPANS=1,, SPANS=99999999999 NONE=1 SPANS=1,NONE=1; do
-    caught env SM100EMU_BOUNDS="$wrong" "$emulator" "$launch" "$own" areas
+    caught emulated env SM100EMU_BOUNDS="$wrong" "$emulator" "$launch" "$own" areas
     expect 1 "*SM100EMU_BOUNDS=$wrong: no lower bounds*" "$wrong"
 done
-caught env SM100EMU_BOUNDS=SPANS=1,AREAS=1 "$emulator" --require-complete "$launch" "$own" areas
+caught emulated env SM100EMU_BOUNDS=SPANS=1,AREAS=1 "$emulator" --require-complete "$launch" "$own" areas
 expect 4 '*different areas*' 'two bounds'
 
 # ---- as they are: a thread that releases 400000 words, or reads one 40000 times, is seen, and so are the races beside it
@@ -63,9 +63,9 @@ kernel() {
     } >"$scratch/$1"
 }
 kernel words.ptx 400000 'st.release.gpu.global.u32 [%d2], 1; add.u64 %d2, %d2, 4;'
-caught "$emulator" --require-complete "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
+caught emulated "$emulator" --require-complete "$launch" "$scratch/words.ptx" k block=1 grid=2 buf:4000000
 expect 3 '*global-race*' 'many releases'
 kernel loop.ptx 40000 'ld.global.u32 %r3, [%d2];'
-caught "$emulator" --require-complete "$launch" "$scratch/loop.ptx" k block=1 grid=2 buf:4000000
+caught emulated "$emulator" --require-complete "$launch" "$scratch/loop.ptx" k block=1 grid=2 buf:4000000
 expect 3 '*global-race*' 'many reads'
 exit "$bad"

@@ -450,13 +450,14 @@ static void test_driver(void) {
     uint64_t d, global;
     size_t size;
     uint32_t h[64], scale = 2;
+    const char elf[64] = "\177ELF..."; /* as long as a header, which is read before it says anything */
     int status;
     CHECK_EQ(cuInit(1), RT_ERROR_INVALID_VALUE);
     CHECK_EQ(cuInit(0), 0);
     CHECK_EQ(cuCtxCreate_v2(&context, 0, 1), RT_ERROR_INVALID_DEVICE);
     CHECK_EQ(cuCtxCreate_v2(&context, 0, 0), 0);
     CHECK(cuCtxGetCurrent(&current) == 0 && current == context);
-    CHECK_EQ(cuModuleLoadData(&module, "\177ELF..."), RT_ERROR_NO_BINARY);
+    CHECK_EQ(cuModuleLoadData(&module, elf), RT_ERROR_NO_BINARY);
     CHECK_EQ(cuModuleLoadData(&module, "nonsense"), RT_ERROR_INVALID_IMAGE);
     CHECK_EQ(cuModuleLoadData(&module, ".version 9.0\n.target sm_90a\n"), RT_ERROR_INVALID_PTX);
     CHECK_EQ(cuModuleLoadData(&module, TEXT_HEAD ".visible .entry k( { }"), RT_ERROR_INVALID_PTX);
