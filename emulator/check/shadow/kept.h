@@ -39,7 +39,7 @@ bool sums_tell(const struct race *r, const struct rows *rows, const struct confl
  * split into bytes only where these have different fates. */
 struct word {
     struct stamp wrote, read;
-    uint32_t value; /* that was written */
+    uint32_t value; /* that was written; of a quad, block.held has it */
 };
 
 /* Pieces: the bytes of a span that is not one run. Spans share them; the last holder frees them. */

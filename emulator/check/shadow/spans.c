@@ -201,8 +201,8 @@ static void put_span(struct coming *c, struct block *k) {
             continue;
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
-        struct rows rows = {.comes = s->rows};
         if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule)) {
+            struct rows rows = {.comes = s->rows};
             const struct conflict f = verdict_note_conflict(c->r, a->rule, old->note, old->write, c->v, s->write,
                                                             &(struct spot){IN_SHARED, c->owner, at});
             c->told = sums_tell(c->r, common_rows(s, old, c->owner, &rows), &f);
@@ -222,7 +222,10 @@ static void put_span(struct coming *c, struct block *k) {
 void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
                struct pieces **latest) {
     struct span mine = *s;
-    struct coming c = {.r = r, .owner = owner, .v = v, .s = &mine};
+    struct coming c;
+    c.r = r, c.owner = owner, c.v = v, c.s = &mine, c.told = false;
+    for (uint32_t i = 0; i < ANSWERS; i++)
+        c.answer[i].note = NULL; /* the rest is not read */
     mine.pieces = keep_pieces(latest, s->pieces);
     for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
         put_span(&c, &b->block[k]);

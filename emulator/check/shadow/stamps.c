@@ -41,7 +41,8 @@ struct touch {
     struct stamp stamp;
     bool writes, strong;
     bool told, told_strictly; /* of this instruction */
-    struct rows *rows;        /* or only: rows of operand A, those of the piece that is looked at */
+    const struct rows *rows;  /* or only: rows of operand A, */
+    uint32_t piece;           /*  those of the piece that is looked at */
     bool quiet;               /* no operation has a say in this */
     /* What one look at the clock has shown: all lanes of this warp are known up to then. */
     uint32_t known_warp, known_time;
@@ -52,7 +53,11 @@ struct touch {
 static bool tell(const struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     const struct spot spot = {IN_SHARED, t->owner, at};
     const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, &t->v, t->writes, &spot);
-    return sums_tell(t->r, t->rows, &f);
+    if (!t->rows)
+        return sums_tell(t->r, NULL, &f);
+    struct rows rows = *t->rows;
+    sums_add_piece(&rows, t->piece);
+    return sums_tell(t->r, &rows, &f);
 }
 
 /* Once of an instruction; what the strict level alone tells does not stand for what follows. */
@@ -201,29 +206,28 @@ static bool is_same_write(const struct touch *t, const struct word *w, uint32_t 
 }
 
 /* The bytes of a place; of more than a word something that differs where they do. */
-static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
+static inline uint32_t value_of(const uint8_t *p, uint32_t bytes) {
     uint32_t w[QUAD / WORD] = {0};
-    if (at + bytes <= owner->smem_end)
-        memcpy(w, owner->smem + at, bytes);
-    else if (at < owner->smem_end)
-        memcpy(w, owner->smem + at, owner->smem_end - at);
+    memcpy(w, p, bytes);
     return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
 }
 
-/* What most accesses are: they take the place of what was done there, and nothing speaks against that. False, and
- * nothing has been done, if this is another one. */
-static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane,
-                                 bool writes) {
+static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
+    const uint32_t there = at < owner->smem_end ? owner->smem_end - at : 0;
+    return value_of(owner->smem + at, bytes < there ? bytes : there);
+}
+
+/* What most accesses are: they take the place of what was done there, and nothing speaks against that. A write's value
+ * is for the caller to keep. False, and nothing has been done, if this is another one. */
+static inline bool touch_plainly(struct touch *t, struct word *w, uint8_t lane, bool writes) {
     if (t->strong || !is_plain(t, &w->wrote, lane) ||
         !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
         return false;
     struct stamp *mine = writes ? &w->wrote : &w->read;
     *mine = t->stamp;
     mine->lane = lane;
-    if (writes) {
+    if (writes)
         w->read = (struct stamp){0};
-        w->value = value_at(t->owner, at, bytes);
-    }
     return true;
 }
 
@@ -238,9 +242,11 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
 }
 
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    if (touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
-        return;
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
+    if (touch_plainly(t, w, t->stamp.lane, t->writes)) {
+        w->value = t->writes ? value : w->value;
+        return;
+    }
     if (w->wrote.time && !is_same_write(t, w, value))
         judge(t, &w->wrote, true, at);
     w->value = t->writes ? value : w->value;
@@ -342,10 +348,12 @@ static struct block *block_at(struct bytes_watch *b, uint32_t at) {
 /* Four words at once, which are one, or are now. */
 static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     bool split = false;
-    if (t->writes)
-        hold_quad(t->owner, k, at);
     if (!is_parted(k, at)) {
-        touch_place(t, quad_at(k, at), at, QUAD);
+        struct word *q = quad_at(k, at);
+        q->value = value_of(k->held + at % BLOCK_BYTES, QUAD);
+        touch_place(t, q, at, QUAD);
+        if (t->writes)
+            hold_quad(t->owner, k, at);
         return;
     }
     for (uint32_t i = 0; i < QUAD; i += WORD) {
@@ -354,7 +362,8 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     }
     if (!t->writes || split)
         return;
-    *quad_at(k, at) = (struct word){.wrote = t->stamp, .value = value_at(t->owner, at, QUAD)};
+    *quad_at(k, at) = (struct word){.wrote = t->stamp};
+    hold_quad(t->owner, k, at);
     set_parted(k, at, false);
 }
 
@@ -383,7 +392,7 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes), a = (uint32_t)at[lane];
         const struct block *k = &block[a / BLOCK_BYTES];
         if (a % QUAD || !k->quads || is_parted(k, a) ||
-            !touch_plainly(t, quad_at(k, a), a, QUAD, (uint8_t)lane, writes))
+            !touch_plainly(t, quad_at(k, a), (uint8_t)lane, writes))
             break;
         if (writes)
             hold_quad(t->owner, k, a);
@@ -546,14 +555,12 @@ void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, con
         engine_range(&t, s->from, s->to);
         return;
     }
+    const struct rows rows = {.mma = s->note, .owner = owner, .comes = true};
+    t.rows = s->rows ? &rows : NULL;
     for (uint32_t g = 0; g < s->pieces->rows; g++)
         for (uint32_t i = 0; i < s->pieces->num; i++) {
             const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
-            struct rows rows = {.mma = s->note, .owner = owner, .comes = true};
-            if (s->rows) {
-                sums_add_piece(&rows, g * s->pieces->num + i);
-                t.rows = &rows;
-            }
+            t.piece = g * s->pieces->num + i;
             engine_range(&t, at, at + s->pieces->size);
         }
 }
