@@ -27,6 +27,8 @@ void mbars_begin(struct race *r, const struct event_life *e) {
         b->list = xgrow(b->list, b->num, &b->cap, sizeof *b->list);
         m = &b->list[b->num++];
         *m = (struct mbar_watch){.off = e->off, .token = vclock_new_token(&r->clocks)};
+        b->from = b->from == b->to || e->off < b->from ? e->off : b->from;
+        b->to = e->off + 8 > b->to ? e->off + 8 : b->to;
     }
     const struct mbar_init init = {race_warp(r, e->by.cta, e->by.warp), e->by.lanes, r->time, event_origin(&e->by)};
     uint32_t i = 0;

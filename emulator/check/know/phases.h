@@ -56,6 +56,7 @@ struct mbar_watch {
 struct mbars {
     struct mbar_watch *list;
     uint32_t num, cap;
+    uint32_t from, to; /* shared offsets between which all of them lie, also those before; from == to: there was none */
     uint32_t place[64]; /* where the mbarrier with that offset / 8 mostly is */
 };
 

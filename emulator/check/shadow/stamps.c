@@ -69,23 +69,23 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
 
 /* The same for most of them, at once. */
 static inline bool is_known(struct touch *t, const struct stamp *s) {
-    if (s->flags || t->r->strict) /* which asks for more */
+    if (s->flags)
         return false;
     if (s->warp != t->known_warp) {
         t->known_warp = s->warp;
-        t->known_time = vclock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
+        t->known_time = verdict_known_time(t->r, s->warp, &t->v);
     }
     return s->time <= t->known_time;
 }
 
-/* Is it nobody's, or one access of the lane itself? */
-static inline bool is_own(const struct touch *t, const struct stamp *s, uint8_t lane) {
-    return !s->flags && (!s->time || (s->warp == t->stamp.warp && s->lane == lane));
+/* Is it nobody's, or one access of the lane itself, without flags like what it does now? */
+static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
+    return s->who == mine->who ? !mine->flags || !s->time : !s->time && !s->flags;
 }
 
 /* Does nothing speak against an access of the lane, at first sight? */
-static inline bool is_plain(struct touch *t, const struct stamp *s, uint8_t lane) {
-    return (is_own(t, s, lane) && !(s->time && t->v.note)) || is_known(t, s);
+static inline bool is_plain(struct touch *t, const struct stamp *s, const struct stamp *mine) {
+    return is_own(s, mine) || is_known(t, s);
 }
 
 /* Is what `first` did ordered before the access, or no conflict? */
@@ -113,10 +113,10 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
         race_lost(t->r, BOUND_READERS);
     for (uint32_t i = 0; i < list->num; i++) {
         const struct reader *one = &list->list[i];
-        if (is_known(t, &(struct stamp){one->time, one->warp, 0, one->flags})) /* all of its lanes, then */
+        if (is_known(t, &(struct stamp){one->time, {{one->warp, 0, one->flags}}})) /* all of its lanes, then */
             continue;
         for (uint32_t m = one->lanes; m; m &= m - 1)
-            judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
+            judge(t, &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
                   one->flags & STAMP_WROTE, at);
     }
 }
@@ -219,15 +219,16 @@ static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t b
 
 /* What most accesses are: they take the place of what was done there, and nothing speaks against that. A write's value
  * is for the caller to keep. False, and nothing has been done, if this is another one. */
-static inline bool touch_plainly(struct touch *t, struct word *w, uint8_t lane, bool writes) {
-    if (t->strong || !is_plain(t, &w->wrote, lane) ||
-        !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
+static inline bool touch_plainly(struct touch *t, struct word *w, const struct stamp *mine, bool writes) {
+    if (mine->flags & STAMP_STRONG || !is_plain(t, &w->wrote, mine) ||
+        !(writes ? is_plain(t, &w->read, mine) : is_own(&w->read, mine)))
         return false;
-    struct stamp *mine = writes ? &w->wrote : &w->read;
-    *mine = t->stamp;
-    mine->lane = lane;
-    if (writes)
-        w->read = (struct stamp){0};
+    if (!writes) {
+        w->read = *mine;
+        return true;
+    }
+    w->wrote = *mine;
+    w->read = (struct stamp){0};
     return true;
 }
 
@@ -237,13 +238,13 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
     for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
         if (s[i]->time && s[i]->flags == (i ? STAMP_WROTE : 0) && s[i]->warp == t->stamp.warp &&
             s[i]->lane == t->stamp.lane)
-            return (struct stamp){s[i]->time, s[i]->warp, s[i]->lane, STAMP_WROTE};
+            return (struct stamp){s[i]->time, {{s[i]->warp, s[i]->lane, STAMP_WROTE}}};
     return (struct stamp){0};
 }
 
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
-    if (touch_plainly(t, w, t->stamp.lane, t->writes)) {
+    if (touch_plainly(t, w, &t->stamp, t->writes)) {
         w->value = t->writes ? value : w->value;
         return;
     }
@@ -272,7 +273,7 @@ static struct stamp same_readers(struct bytes_watch *b, const struct stamp *read
     for (uint32_t k = 0; k < b->lists[read->time].num; k++) {
         const struct reader *one = &b->lists[read->time].list[k];
         for (uint32_t m = one->lanes; m; m &= m - 1)
-            append(&b->lists[list], &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
+            append(&b->lists[list], &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
                    UINT64_MAX);
     }
     b->lists[list].lost = b->lists[read->time].lost;
@@ -387,12 +388,21 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
 
 /* Lanes that touch a quad each, as long as there is nothing to it: those that are left. */
 static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
-    const struct block *const block = t->b->block;
+    const uint32_t next_lane = (struct stamp){.lane = 1}.who;
+    struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
+    const uint32_t first = mine.who;
+    const struct block *k = NULL;
+    uint32_t number = UINT32_MAX;
+    bool any_parted = false;
     for (; lanes; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes), a = (uint32_t)at[lane];
-        const struct block *k = &block[a / BLOCK_BYTES];
-        if (a % QUAD || !k->quads || is_parted(k, a) ||
-            !touch_plainly(t, quad_at(k, a), (uint8_t)lane, writes))
+        if (a / BLOCK_BYTES != number) {
+            number = a / BLOCK_BYTES;
+            k = &t->b->block[number];
+            any_parted = k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3];
+        }
+        mine.who = first + lane * next_lane;
+        if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)) || !touch_plainly(t, quad_at(k, a), &mine, writes))
             break;
         if (writes)
             hold_quad(t->owner, k, a);
@@ -414,7 +424,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         return;
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->b, &t->v, from, to + e->size, t->writes);
-    t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
+    t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD;
     for (uint32_t m = lanes; m; m &= m - 1) {
         if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))

@@ -54,11 +54,20 @@ static void compare_tokens(const struct vclock_pool *p, const struct vclock *a, 
 }
 
 /* One of a warp's lanes that is ahead exceeds what the other clock has for that lane: its own time ahead, or that of
- * all. */
+ * all. Several are looked at one by one. */
 static void compare_warps(const struct vclock *a, const struct vclock *b, uint32_t warps, struct excess *e) {
+    const bool several = a->num_many || b->num_many;
     four more_a = {0}, more_b = {0};
     for (uint32_t w = 0; w < warps; w += GROUP) {
-        const four same = at(a->lane + w) == at(b->lane + w), all_a = at(a->all + w), all_b = at(b->all + w);
+        const four lane_a = at(a->lane + w), lane_b = at(b->lane + w);
+        if (several && any((lane_a == (int32_t)MANY) | (lane_b == (int32_t)MANY))) {
+            for (uint32_t i = w; i < w + GROUP; i++) {
+                more_a |= all_if(exceeds(a, b, i));
+                more_b |= all_if(exceeds(b, a, i));
+            }
+            continue;
+        }
+        const four same = lane_a == lane_b, all_a = at(a->all + w), all_b = at(b->all + w);
         const four ahead_a = at(a->ahead + w), ahead_b = at(b->ahead + w);
         more_a |= (all_a > all_b) | (ahead_a > choose(same, ahead_b, all_b));
         more_b |= (all_b > all_a) | (ahead_b > choose(same, ahead_a, all_a));
@@ -67,23 +76,12 @@ static void compare_warps(const struct vclock *a, const struct vclock *b, uint32
     e->b |= more_b;
 }
 
-/* The same where some warp's lanes may differ. */
-static void compare_lanes(const struct vclock *a, const struct vclock *b, uint32_t warps, struct excess *e) {
-    for (uint32_t w = 0; w < warps; w++) {
-        e->a |= all_if(exceeds(a, b, w));
-        e->b |= all_if(exceeds(b, a, w));
-    }
-}
-
 /* Does either of a and b know what the other does not? */
 static void compare(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b, bool *a_more,
                     bool *b_more) {
     struct excess e = {{0}, {0}};
     compare_tokens(p, a, b, &e);
-    if (a->num_many || b->num_many)
-        compare_lanes(a, b, p->warps, &e);
-    else
-        compare_warps(a, b, p->warps, &e);
+    compare_warps(a, b, p->warps, &e);
     *a_more = any(e.a) || (a->far != b->far && far_exceeds(p->far, a->far, b->far));
     *b_more = any(e.b) || (a->far != b->far && far_exceeds(p->far, b->far, a->far));
 }

@@ -102,17 +102,14 @@ DIAG(stored_over) = {
 
 void verdict_mbar_store(struct race *r, const struct event_access *e) {
     const struct mbars *b = &race_cta(r, e->owner)->mbars;
-    uint64_t low = UINT64_MAX, high = 0;
+    uint32_t near = 0;
     for (uint32_t left = b->num ? e->by.lanes : 0; left; left &= left - 1) {
         const uint64_t at = e->at[__builtin_ctz(left)];
-        low = at < low ? at : low;
-        high = at + e->size > high ? at + e->size : high;
+        near |= at < b->to && b->from < at + e->size ? left & (0u - left) : 0;
     }
-    for (uint32_t i = 0; i < b->num; i++) {
+    for (uint32_t i = 0; near && i < b->num; i++) {
         uint32_t over = 0;
-        if (b->list[i].off >= high || b->list[i].off + 8 <= low)
-            continue;
-        for (uint32_t left = e->by.lanes; left; left &= left - 1) {
+        for (uint32_t left = near; left; left &= left - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(left);
             over |= e->at[l] < b->list[i].off + 8 && b->list[i].off < e->at[l] + e->size ? 1u << l : 0;
         }

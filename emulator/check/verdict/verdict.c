@@ -415,6 +415,14 @@ static const struct diag *strictly(const struct race *r, const struct stamp *fir
     return is_operand(v) && !knows_stamp(r, v, LAYER_BEHIND, first) ? &operand_fence_missing : NULL;
 }
 
+uint32_t verdict_known_time(const struct race *r, uint32_t warp, const struct viewer *v) {
+    const uint32_t ordered = vclock_all_lanes(v->now[v->async ? LAYER_FENCED : LAYER_ORDER], warp);
+    const uint32_t scoped = r->strict && !is_near(r, warp, v) ? vclock_all_lanes(v->now[LAYER_SCOPED], warp) : ordered;
+    const uint32_t fenced = r->strict && is_operand(v) ? vclock_all_lanes(v->now[LAYER_BEHIND], warp) : ordered;
+    const uint32_t least = scoped < fenced ? scoped : fenced;
+    return ordered < least ? ordered : least;
+}
+
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes) {
     if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))

@@ -13,9 +13,14 @@
 /* Stamp: an access of a thread, as the shadow of shared memory remembers it. */
 struct stamp {
     uint32_t time; /* 0: none */
-    uint16_t warp; /* of the cluster */
-    uint8_t lane;
-    uint8_t flags; /* enum stamp_flag */
+    union {
+        struct {
+            uint16_t warp; /* of the cluster */
+            uint8_t lane;
+            uint8_t flags; /* enum stamp_flag */
+        };
+        uint32_t who; /* all three */
+    };
 };
 enum stamp_flag {
     STAMP_STRONG = 1, /* with an order: morally strong accesses do not race (8.7.1) */
@@ -30,6 +35,8 @@ enum where { IN_SHARED, IN_TENSOR };
  * read? NULL, or the rule that is broken. */
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes);
+/* Whatever the warp's threads did up to then, without a stamp_flag, is ordered before what `v` does, by all rules. */
+uint32_t verdict_known_time(const struct race *r, uint32_t warp, const struct viewer *v);
 /* The same of what an operation has done, or will do. */
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where);
