@@ -70,6 +70,7 @@ struct mach_config {
     uint32_t threads; /* of the host, 1 or more: how many islands run at a time */
     /* how tcgen05.mma sums: simd/multiply.h, simd/amx.h, simd/fused.h */
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST, MACH_UMMA_B200 } umma;
+    uint32_t host_vectors; /* the most that is used of the host's units, an enum simd (simd/simd.h); 0: all it has */
     uint64_t watchdog;    /* warp instructions of one launch before it is stopped */
     uint64_t timeout;     /* nanoseconds of one launch before it is stopped; 0: none */
     bool verbose;         /* reports leave nothing out */

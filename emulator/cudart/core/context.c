@@ -298,8 +298,9 @@ static int create_gpu(struct rt_context *c) {
     c->time = c->statistics.shown || getenv("SM100EMU_TIME") != NULL;
     if (c->time && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
-               simd_available(SIMD_AMX) ? "this CPU's matrix unit sums"
-                                        : "this host has no matrix unit for bf16; sums are exact");
+               simd_best((enum simd)config.host_vectors) == SIMD_AMX
+                   ? "this CPU's matrix unit sums"
+                   : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
     if (config.schedule == MACH_SCHED_MODEL) {
