@@ -51,6 +51,8 @@ struct island {
     int fault;                  /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
     uint64_t starts;            /* what the watchdog counts in this round beside instructions: launch/resident.c */
     uint32_t asked;             /* times that island_late was asked since it looked at the clock */
+    uint32_t closed; /* CTAs that have neither executed griddepcontrol.launch_dependents nor exited; when none is left */
+    bool pauses, paused;        /*  the turn is to end at once: it has */
     bool timed;                 /* MACH_SCHED_MODEL: what has changed since the scheduler last looked: */
     struct cta *woken;          /*  CTAs by mach_wake, */
     struct async_queue *issued; /*  and queues to which an operation came */
