@@ -62,7 +62,7 @@ struct launch_island {
     uint64_t lowest;                     /* priority given so far */
     struct timed *timed;                 /* MACH_SCHED_MODEL: launch/timed.c */
     /* MACH_SCHED_RANDOM: its turn was paused */
-    bool goes_on; /* and is not over */
+    bool goes_on;             /* and is not over */
     uint64_t progress_before; /* when it began */
     struct warp *rest_of;     /* who has so many instructions left of a choice */
     uint64_t rest;

@@ -92,7 +92,7 @@ static struct launch_state *begin(struct gpu *gpu, const struct launch_config *c
     memset(gpu->watch, 0, sizeof gpu->watch);
     struct launch_state *st = launch_begin(gpu, cfg);
     st->flight = flight;
-    st->may_stay = cfg->may_stay && gpu->config.schedule == MACH_SCHED_RANDOM && 
+    st->may_stay = cfg->may_stay && gpu->config.schedule == MACH_SCHED_RANDOM &&
                    launch_kernel_has(cfg->kernel, PTX_MOD_launch_dependents);
     st->before = f->num ? f->latest : NULL;
     st->grid.held = st->before != NULL;
@@ -147,7 +147,8 @@ static uint32_t pick(struct flights *f, uint64_t *turn) {
     if (f->lead <= LEAD_LATEST && f->led++ < LEADS)
         return f->lead == LEAD_OLDEST ? (uint32_t)__builtin_ctz(ready) : 31 - (uint32_t)__builtin_clz(ready);
     *turn = 1 + mach_random(&f->dice) % f->magnitude;
-    for (uint32_t left = (uint32_t)(mach_random(&f->dice) % (uint32_t)__builtin_popcount(ready)), at = ready;; at &= at - 1)
+    for (uint32_t left = (uint32_t)(mach_random(&f->dice) % (uint32_t)__builtin_popcount(ready)), at = ready;;
+         at &= at - 1)
         if (!left--)
             return (uint32_t)__builtin_ctz(at);
 }
@@ -218,4 +219,6 @@ int launch_finish(struct gpu *gpu) {
     return gpu->fault;
 }
 
-int launch_run(struct gpu *gpu, const struct launch_config *cfg) { return launch_start(gpu, cfg) ?: launch_finish(gpu); }
+int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
+    return launch_start(gpu, cfg) ?: launch_finish(gpu);
+}

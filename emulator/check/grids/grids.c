@@ -221,8 +221,8 @@ static void tell(const struct reaching *x, const struct diag *rule, const struct
 }
 
 /* The access of a kernel `k` that began beside this one came first: it has not waited, as this one goes on. */
-static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k,
-                       const struct touch *its, uint64_t at) {
+static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *its,
+                       uint64_t at) {
     char place[120], said[200];
     const struct task *now = x->run->now;
     const struct mach_origin origin = {.site = its->site, .thread = its->thread};

@@ -347,9 +347,7 @@ static int ready_beside(struct rt_context *c) {
     return rt_then(e, c->sticky);
 }
 
-int rt_ready(struct rt_context *c) {
-    return rt_then(ready_beside(c), rt_finish(c));
-}
+int rt_ready(struct rt_context *c) { return rt_then(ready_beside(c), rt_finish(c)); }
 
 int rt_synchronize(struct rt_context *c) {
     int code = rt_ready(c);
