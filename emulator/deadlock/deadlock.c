@@ -54,10 +54,11 @@ static void describe_mbarrier(struct listing *o, struct warp *w, uint32_t addr, 
         strbuf_put(b, " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
 }
 
-static uint32_t free_columns(const struct sm *sm) {
+/* Columns that the CTA has; NULL: that are free. */
+static uint32_t columns_of(const struct sm *sm, const struct cta *cta) {
     uint32_t n = 0;
     for (uint32_t g = 0; g < TMEM_COLUMNS / TMEM_GRANULE; g++)
-        n += sm->tmem_owner[g] ? 0 : TMEM_GRANULE;
+        n += sm->tmem_owner[g] == cta ? TMEM_GRANULE : 0;
     return n;
 }
 
@@ -86,7 +87,9 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
         return;
     case WAIT_TMEM_ALLOC:
         strbuf_put(b, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
-                   w->cta->sm->id, free_columns(w->cta->sm));
+                   w->cta->sm->id, columns_of(w->cta->sm, NULL));
+        if (columns_of(w->cta->sm, w->cta))
+            strbuf_put(b, ", and its own CTA has %u", columns_of(w->cta->sm, w->cta));
         return;
     case WAIT_PAIR:
         strbuf_put(b, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
@@ -401,6 +404,11 @@ static const char *say_cause(struct listing *o, const struct stuck *root, const 
     struct strbuf b = strbuf_in(text + n, size - (size_t)n);
     strbuf_put(&b, "warp %u of CTA (%u,%u,%u) ", root->w->index, id.x, id.y, id.z);
     describe_wait(o, root->w, root->g, &b);
+    if (root->kind == WAIT_TMEM_ALLOC &&
+        columns_of(root->w->cta->sm, root->w->cta) + root->g->wait.value > TMEM_COLUMNS)
+        return "allocate once, for all buffers together and at most 512 columns: this CTA itself has the columns that "
+               "it "
+               "waits for, and nobody else could give them back";
     return NULL;
 }
 

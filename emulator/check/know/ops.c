@@ -243,6 +243,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         n->copies_4x256b = n->agent == AGENT_TENSOR_COPY && !n->shifts && work->m == 4;
         n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
         n->cta_group = work->cta_group;
+        n->fresh = n->agent == AGENT_TENSOR_CORE && !work->accumulate;
         n->d = work->to_off;
         n->m = work->m;
         n->n = work->n;
@@ -282,6 +283,8 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->clock = r->island->clock;
     n->source = op->src_off;
     n->signals = work->signals != NULL;
+    n->mbar_rank = work->signals ? work->signals->rank : 0;
+    n->mbar_off = work->signals_off;
     n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
     const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
