@@ -18,7 +18,7 @@ outcomes() {
     done
 }
 
-# ---- who reads before griddepcontrol.wait gets old data under some seed, and new data under others; its twin never does
+# ---- a read before griddepcontrol.wait gets old data under some seed, and new data under others; its twin never does
 outcomes "$negative/grid_read_before_wait.ptx" 'run:write early:read' 3
 same 'no seed gives old data' "$words" '*00000000*'
 same 'no seed gives new data' "$words" '*0000002a*'
@@ -31,7 +31,8 @@ outcomes "$negative/grid_chain.ptx" 'run:write early:middle early:read' 3
 same 'no seed lets the third kernel begin before the end of the first' "$words" '*00000000*'
 outcomes "$negative/grid_chain_trigger_ok.ptx" 'run:write early:middle early:read' 0
 case $words in *00000000*) failed "the third kernel does not wait for the second:$words" ;; esac
-outcomes "$negative/grid_chain_trigger.ptx" 'run:write early:middle early:read' 3 # the second waits while it is left alone
+# the second waits while it is left alone
+outcomes "$negative/grid_chain_trigger.ptx" 'run:write early:middle early:read' 3
 
 # ---- without the attribute, and under other schedules, one launch is behind the other
 outcomes "$negative/grid_read.ptx" 'run:write run:read' 0
@@ -47,7 +48,8 @@ case $words in *00000000*) failed "a launch is left alone that the host may watc
 # ---- a seed is a run: on one host thread and on many
 for seed in 1 2 3 4; do
     for threads in 1 1 3; do
-        caught "$emulator" --threads=$threads --check=off --schedule=random:$seed "$launch" "$own" run:mixes early:splits early:mixes
+        caught "$emulator" --threads=$threads --check=off --schedule=random:$seed "$launch" "$own" \
+            run:mixes early:splits early:mixes
         [ "$threads" = 1 ] && one=$out
         same "random:$seed is not one run" "$out" "$one"
     done
