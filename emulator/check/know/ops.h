@@ -80,13 +80,14 @@ struct op_record {
 };
 
 #define COPY_GROUPS 16u
-#define COPY_WAITS 16u
+#define COPY_WAITS 16u /* BOUND_COPY_WAITS is no more */
 
 /* The cp.async of a lane, until its warp ends. Of groups and waits the latest are kept. */
 struct lane_copies {
     uint32_t groups;                 /* committed so far, */
     uint32_t committed[COPY_GROUPS]; /*  and the latest of them when */
     uint32_t num_waited;
+    uint32_t forgotten; /* `until` of the latest wait that is no longer kept */
     struct copies_waited {
         uint32_t until; /* those issued up to then are complete */
         struct done done;

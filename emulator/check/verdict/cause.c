@@ -93,6 +93,13 @@ enum cause cause_of_copy(const struct race *r, const struct stamp *first, const 
     return !waited ? CAUSE_ANY : committed ? CAUSE_GROUP : CAUSE_COMMIT;
 }
 
+enum cause cause_under_way(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const struct stamp copy = {.time = v->time, .warp = first->warp, .lane = first->lane};
+    const struct viewer reader = {.warp = first->warp};
+    const bool own = v->agent == AGENT_CP_ASYNC && first->warp == v->warp && v->lanes >> first->lane & 1;
+    return own ? cause_of_copy(r, &copy, &reader) : CAUSE_ANY;
+}
+
 /* Of an operation that writes shared memory. */
 enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v) {
     const uint32_t *waited = r->warps[v->warp].ops.group_waited;

@@ -43,6 +43,8 @@ enum cause cause_of_race(const struct race *r, const struct stamp *first, bool w
                          bool writes);
 /* Of a lane's cp.async: has the lane waited for it, is it in a group? */
 enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v);
+/* Of an operation `v` that writes what its own thread touches after the issue; of another thread it says nothing. */
+enum cause cause_under_way(const struct race *r, const struct stamp *first, const struct viewer *v);
 /* Of an operation that writes shared memory; that reads it, `v` NULL: by whom it is overwritten is not asked. */
 enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v);
 enum cause cause_of_read(const struct race *r, const struct note *n, const struct viewer *v);

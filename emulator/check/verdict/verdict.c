@@ -314,9 +314,10 @@ static const struct diag *copy_verdict(const struct race *r, const struct stamp 
 }
 
 /* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
-static const struct diag *while_under_way(const struct race *r, const struct viewer *v, bool writes) {
+static const struct diag *while_under_way(const struct race *r, const struct stamp *first, const struct viewer *v,
+                                          bool writes) {
     if (writes)
-        return &not_awaited[CAUSE_ANY];
+        return &not_awaited[cause_under_way(r, first, v)];
     if (v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY)
         return &operand_overwritten[CAUSE_ANY];
     return &source_overwritten[cause_of_read(r, v->note, NULL)];
@@ -349,7 +350,7 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     if (knows_stamp(r, v, LAYER_SEEN, first))
         return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover[cause_of_handover(r, first, v)];
     if (v->note && (first->time > v->note->time || cause_is_ahead(r, first, v)))
-        return while_under_way(r, v, writes);
+        return while_under_way(r, first, v, writes);
     if (!v->note || !writes)
         return &shared_race[cause_of_race(r, first, wrote, v, writes)];
     return cause_lane_that_told(r, first, v) ? &lane_told : &copy_overwrites;
