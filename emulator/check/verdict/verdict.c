@@ -270,6 +270,13 @@ DIAG(narrow_scope) = {
     .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
               "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
 };
+DIAG(narrow_atomics) = {
+    DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.7, 8.7.1"),
+    .rule =
+        "two strong accesses to one word are no race if the scope of each takes in the other thread. For threads of "
+        "two CTAs of a cluster that is .cluster or wider",
+    .hint = "Use .cluster scope in both: .cta leaves out the threads of the other CTA",
+};
 DIAG(not_pipelined) = {
     DIAG_HEAD(STRICT, "tcgen05-not-pipelined", "9.7.16.6.2, 9.7.16.6.4.5"),
     .rule =
@@ -354,6 +361,14 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     if (!v->note || !writes)
         return &shared_race[cause_of_race(r, first, wrote, v, writes)];
     return cause_lane_that_told(r, first, v) ? &lane_told : &copy_overwrites;
+}
+
+const struct diag *verdict_strong(const struct race *r, const struct stamp *first, const struct viewer *v,
+                                  bool narrow) {
+    return r->strict && (narrow || first->flags & STAMP_NARROW) && !race_is_near(r, first->warp, v) &&
+                   !knows_stamp(r, v, LAYER_SCOPED, first)
+               ? &narrow_atomics
+               : NULL;
 }
 
 /* The pairs of 9.7.16.6.2 run in the order of their issue, also those of two threads (9.7.16.6.4.3). Of two tcgen05.mma
@@ -467,7 +482,10 @@ static struct conflict conflict_at(const struct race *r, const struct diag *rule
 
 struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *rule, const struct stamp *first,
                                        bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
-    const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
+    const char *what = rule == &narrow_atomics     ? "a strong access"
+                       : first->flags & STAMP_COPY ? "cp.async"
+                       : wrote                     ? "a store"
+                                                   : "a load";
     const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
     const bool late =
         (v->note && !known && (first->time > v->note->time || cause_is_ahead(r, first, v))) || rule == &copy_too_soon;
