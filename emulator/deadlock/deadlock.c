@@ -392,6 +392,35 @@ DIAG(host_memory) = {
     .reason = "a limit of the host, not of the kernel.",
 };
 
+/* A CTA of another grid that has columns of tensor memory on the SM of the warp: of a launch that overlaps. */
+static const struct cta *owner_of_another_grid(const struct warp *w) {
+    for (uint32_t g = 0; g < TMEM_COLUMNS / TMEM_GRANULE; g++) {
+        const struct cta *owner = w->cta->sm->tmem_owner[g];
+        if (owner && owner->warps && owner->warps[0].grid != w->grid)
+            return owner;
+    }
+    return NULL;
+}
+
+static const char *say_columns(const struct stuck *root, struct strbuf *b) {
+    const struct sm *sm = root->w->cta->sm;
+    const struct cta *other = owner_of_another_grid(root->w);
+    char name[160];
+    if (columns_of(sm, root->w->cta) + root->g->wait.value > TMEM_COLUMNS)
+        return "allocate once, for all buffers together and at most 512 columns: this CTA itself has the columns that "
+               "it "
+               "waits for, and nobody else could give them back";
+    if (!other)
+        return NULL;
+    strbuf_put(b, "; a CTA of the kernel %s, which overlaps with this one, has %u",
+               diag_function(other->warps[0].grid->kernel->src->name, name, sizeof name), columns_of(sm, other));
+    return "Let a kernel allocate tensor memory behind griddepcontrol.wait, or execute .launch_dependents behind its "
+           "own "
+           "allocation: kernels that overlap share the tensor memory of an SM, and the later one waits for the end of "
+           "the "
+           "earlier one";
+}
+
 /* "deadlock: " and the cause; the hint, or NULL. */
 static const char *say_cause(struct listing *o, const struct stuck *root, const char *what, char *text, size_t size) {
     const int n = snprintf(text, size, "%s", what);
@@ -404,12 +433,7 @@ static const char *say_cause(struct listing *o, const struct stuck *root, const 
     struct strbuf b = strbuf_in(text + n, size - (size_t)n);
     strbuf_put(&b, "warp %u of CTA (%u,%u,%u) ", root->w->index, id.x, id.y, id.z);
     describe_wait(o, root->w, root->g, &b);
-    if (root->kind == WAIT_TMEM_ALLOC &&
-        columns_of(root->w->cta->sm, root->w->cta) + root->g->wait.value > TMEM_COLUMNS)
-        return "allocate once, for all buffers together and at most 512 columns: this CTA itself has the columns that "
-               "it "
-               "waits for, and nobody else could give them back";
-    return NULL;
+    return root->kind == WAIT_TMEM_ALLOC ? say_columns(root, &b) : NULL;
 }
 
 /* `proto` NULL: a deadlock. */

@@ -9,7 +9,7 @@ cd "$root/benchmark/pairs" || exit 1
 while read -r pair words; do
     case $pair in '#'*) continue ;; esac
     # shellcheck disable=SC2046 # the kernel's name and its arguments
-    out=$("$emulator" --timeout=60 "$launch" "$pair.ptx" $(sed -n 's|^// ARGS: ||p' "$pair.ptx") 2>&1)
+    out=$(emulated "$emulator" --timeout=60 "$launch" "$pair.ptx" $(sed -n 's|^// ARGS: ||p' "$pair.ptx") 2>&1)
     case $out in
     *"$words"*) ;;
     *) failed "$pair does not say \"$words\": $out" ;;
