@@ -28,7 +28,7 @@ struct warp_wait {
 struct warp_waited {
     const struct ptx_insn *in; /* NULL: for nothing */
     enum event_wait_kind kind;
-    bool no, again; /* a poll of an mbarrier: it was answered no; yes, by a phase that the warp had seen before */
+    bool no, again; /* a poll of an mbarrier was answered no; or yes, as the phase was over before: seen, or none yet */
 };
 
 /* MACH_SCHED_MODEL: when lanes are next. */
