@@ -17,9 +17,9 @@ struct tc_scratch *tc_scratch_of(const struct cta *cta) {
     if (!*at) {
         struct tc_scratch *s = xaligned(_Alignof(struct tc_scratch), sizeof *s);
         s->chain.k = 0;
-        s->best = simd_best();
+        s->best = simd_best((enum simd)cta->gpu->config.host_vectors);
         s->available = 0;
-        for (enum simd i = SIMD_PORTABLE; i <= SIMD_AMX; i++)
+        for (enum simd i = SIMD_PORTABLE; i <= s->best; i++)
             s->available |= (uint32_t)simd_available(i) << i;
         *at = s;
     }
