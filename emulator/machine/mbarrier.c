@@ -176,7 +176,7 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta
         *state = mbar_pack(&b);
     struct mach_mbar *object = mbar_object(cta, off);
     struct mach_mbar_phase *now = &object->now;
-    object->ranks |= 1u << by->cta->rank;
+    object->ranks |= by->cta ? 1u << by->cta->rank : 0;
     take_part(by, now->arrived);
     now->announced += bytes;
     b.tx += bytes;
