@@ -274,14 +274,10 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
         p->sfb = j->s->factors_b;
         return tc_fetch_scales(p->cta, j->origin, &b, j->s->factors_b);
     }
-    for (uint32_t k = 0; k < id->k; k++)
-        for (uint32_t r = 0; r < p->rows; r++)
-            p->a[simd_tile_a(r, k)] *= f[r * factors + k / block];
+    simd_scale_panels(j->c->simd, p->a, f, p->rows, id->k, block);
     if (!tc_fetch_scales(p->cta, j->origin, &b, f))
         return false;
-    for (uint32_t n = 0; n < p->n; n++)
-        for (uint32_t k = 0; k < id->k; k++)
-            scaled[simd_tile_b(n, k)] = p->b[simd_tile_b(n, k)] * f[n * factors + k / block];
+    simd_scale_rows(j->c->simd, p->b, f, p->n, id->k, block, scaled);
     p->b = scaled;
     return true;
 }
