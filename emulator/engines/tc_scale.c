@@ -68,18 +68,18 @@ bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const st
         c.lanes[p] = UINT32_MAX;
     if (!tc_use_cells(cta, origin, &c))
         return false;
-    uint32_t cells[32];
-    bool whole = false;
-    for (uint32_t r = 0; r < s->rows; r++) {
-        if (r % 32 == 0)
-            whole = scale_column(cta, s, (s->taddr & 0xffff) + r / 32, cells);
-        uint32_t cell = cells[r % 32];
-        if (!whole && !scale_cell(cta, origin, s, r, &cell))
-            return false;
-        for (uint32_t f = 0; f < s->factors; f++) {
-            uint8_t byte = (uint8_t)(cell >> 8 * (s->id + f));
-            out[r * s->factors + f] = s->ue4m3 ? num_decode_ue4m3(byte) : num_decode_ue8m0(byte);
-        }
+    for (uint32_t r = 0; r < s->rows; r += 32) {
+        const uint32_t rows = s->rows - r < 32 ? s->rows - r : 32;
+        uint32_t cells[32];
+        if (!scale_column(cta, s, (s->taddr & 0xffff) + r / 32, cells))
+            for (uint32_t i = 0; i < rows; i++)
+                if (!scale_cell(cta, origin, s, r + i, &cells[i]))
+                    return false;
+        uint8_t codes[32 * 4];
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t f = 0; f < s->factors; f++)
+                codes[i * s->factors + f] = (uint8_t)(cells[i] >> 8 * (s->id + f) & (s->ue4m3 ? 0x7f : 0xff));
+        (s->ue4m3 ? num_decode_row_e4m3 : num_decode_row_ue8m0)(codes, out + r * s->factors, rows * s->factors);
     }
     return true;
 }
