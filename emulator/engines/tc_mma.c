@@ -125,6 +125,18 @@ static bool check_columns(const struct job *j, const struct tc_part *p) {
 /* D is read: what does it hold? */
 static bool check_content(const struct job *j, const struct tc_part *p) {
     const struct tmem *t = p->cta->sm->tmem;
+    typedef uint32_t four __attribute__((vector_size(16)));
+    four poison = {0}, keep, blank;
+    for (uint32_t n = 0; n < p->n; n++) {
+        four column;
+        memcpy(&column, t->poison[j->c->column + n], sizeof column);
+        poison |= column;
+    }
+    memcpy(&keep, p->keep, sizeof keep);
+    memcpy(&blank, p->blank, sizeof blank);
+    poison &= keep & ~blank;
+    if (!(poison[0] | poison[1] | poison[2] | poison[3]))
+        return true;
     for (uint32_t n = 0; n < p->n; n++)
         for (uint32_t w = 0; w < 4; w++) {
             uint32_t bad = t->poison[j->c->column + n][w] & p->keep[w] & ~p->blank[w];
@@ -274,14 +286,10 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
         p->sfb = j->s->factors_b;
         return tc_fetch_scales(p->cta, j->origin, &b, j->s->factors_b);
     }
-    for (uint32_t k = 0; k < id->k; k++)
-        for (uint32_t r = 0; r < p->rows; r++)
-            p->a[simd_tile_a(r, k)] *= f[r * factors + k / block];
+    simd_scale_panels(j->c->simd, p->a, f, p->rows, id->k, block);
     if (!tc_fetch_scales(p->cta, j->origin, &b, f))
         return false;
-    for (uint32_t n = 0; n < p->n; n++)
-        for (uint32_t k = 0; k < id->k; k++)
-            scaled[simd_tile_b(n, k)] = p->b[simd_tile_b(n, k)] * f[n * factors + k / block];
+    simd_scale_rows(j->c->simd, p->b, f, p->n, id->k, block, scaled);
     p->b = scaled;
     return true;
 }
@@ -342,7 +350,7 @@ static bool check_and_load(const struct job *j) {
         if (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i]))
             return false;
     for (uint32_t i = 0; i < c->num_parts; i++)
-        if (!j->continues || has_blank(&c->part[i]))
+        if (has_blank(&c->part[i]) || (!j->continues && !j->mma->accumulate)) /* D that is read has its content */
             set_content(j, &c->part[i]);
     return true;
 }

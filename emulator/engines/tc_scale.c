@@ -2,6 +2,8 @@
 #include "engines/tc_operand.h"
 #include "num/num.h"
 
+#include <string.h>
+
 DIAG(poisoned_scale) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10.7"),
     .rule = "tensor memory must be written before the tensor core reads it",
@@ -40,6 +42,22 @@ static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const 
     return true;
 }
 
+/* The factors of 32 rows at once: false where some cell was never written or the partitions differ, which scale_cell
+ * finds and names. */
+static bool scale_column(const struct cta *cta, const struct tc_scales *s, uint32_t column, uint32_t cell[32]) {
+    const struct tmem *t = cta->sm->tmem;
+    const uint32_t mask = (uint32_t)((UINT64_C(1) << 8 * s->factors) - 1) << 8 * s->id;
+    const uint32_t *first = t->cell[column] + 32 * (size_t)s->first;
+    uint32_t wrong = 0;
+    for (uint32_t p = 0; p < s->count; p++) {
+        wrong |= t->poison[column][s->first + p];
+        for (uint32_t i = 0; i < 32; i++)
+            wrong |= (first[32 * p + i] ^ first[i]) & mask;
+    }
+    memcpy(cell, first, 32 * sizeof *cell);
+    return !wrong;
+}
+
 bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s, float *out) {
     uint32_t lane = s->taddr >> 16 & 0x3fff;
     if (lane)
@@ -50,14 +68,18 @@ bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const st
         c.lanes[p] = UINT32_MAX;
     if (!tc_use_cells(cta, origin, &c))
         return false;
-    for (uint32_t r = 0; r < s->rows; r++) {
-        uint32_t cell = 0;
-        if (!scale_cell(cta, origin, s, r, &cell))
-            return false;
-        for (uint32_t f = 0; f < s->factors; f++) {
-            uint8_t byte = (uint8_t)(cell >> 8 * (s->id + f));
-            out[r * s->factors + f] = s->ue4m3 ? num_decode_ue4m3(byte) : num_decode_ue8m0(byte);
-        }
+    for (uint32_t r = 0; r < s->rows; r += 32) {
+        const uint32_t rows = s->rows - r < 32 ? s->rows - r : 32;
+        uint32_t cells[32];
+        if (!scale_column(cta, s, (s->taddr & 0xffff) + r / 32, cells))
+            for (uint32_t i = 0; i < rows; i++)
+                if (!scale_cell(cta, origin, s, r + i, &cells[i]))
+                    return false;
+        uint8_t codes[32 * 4];
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t f = 0; f < s->factors; f++)
+                codes[i * s->factors + f] = (uint8_t)(cells[i] >> 8 * (s->id + f) & (s->ue4m3 ? 0x7f : 0xff));
+        (s->ue4m3 ? num_decode_row_e4m3 : num_decode_row_ue8m0)(codes, out + r * s->factors, rows * s->factors);
     }
     return true;
 }

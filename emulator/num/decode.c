@@ -181,6 +181,11 @@ static void row_of_sixes(const uint32_t *table, const uint8_t *src, float *dst, 
 void num_decode_row_e2m3_p32(const uint8_t *src, float *dst, size_t n) { row_of_sixes(e2m3_bits, src, dst, n); }
 void num_decode_row_e3m2_p32(const uint8_t *src, float *dst, size_t n) { row_of_sixes(e3m2_bits, src, dst, n); }
 
+void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        dst[i] = num_decode_ue8m0(src[i]);
+}
+
 void num_decode_row_s8(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
         dst[i] = (float)(int8_t)src[i];

@@ -140,11 +140,12 @@ uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 // Decode n consecutive elements. src needs no alignment; dst and src must not overlap. The bytes read are
 // given in brackets.
 
-void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);  // [2n]
-void num_decode_row_bf16(const uint8_t *src, float *dst, size_t n); // [2n]
-void num_decode_row_tf32(const uint8_t *src, float *dst, size_t n); // [4n] f32 with 13 low bits ignored
-void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n); // [n]
-void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n); // [n]
+void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);   // [2n]
+void num_decode_row_bf16(const uint8_t *src, float *dst, size_t n);  // [2n]
+void num_decode_row_tf32(const uint8_t *src, float *dst, size_t n);  // [4n] f32 with 13 low bits ignored
+void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n);  // [n]
+void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n);  // [n]
+void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n); // [n]
 // 6-bit types, one in each byte, in its low bits (upper bits ignored), as cvt and tcgen05.cp leave them. [n]
 void num_decode_row_e2m3(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e3m2(const uint8_t *src, float *dst, size_t n);

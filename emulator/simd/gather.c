@@ -26,6 +26,30 @@ static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *lo
     *high = hi;
 }
 
+static ALWAYS_INLINE void scale_panels(float *a, const float *factors, uint32_t rows, uint32_t k, uint32_t block) {
+    const uint32_t each = k / block;
+    float f[SIMD_PANEL];
+    for (uint32_t r = 0; r < rows; r += SIMD_PANEL)
+        for (uint32_t b = 0; b < each; b++) {
+            for (uint32_t i = 0; i < SIMD_PANEL; i++)
+                f[i] = factors[(r + i) * each + b];
+            float *x = a + simd_tile_a(r, b * block);
+            for (uint32_t i = 0; i < block; i++, x += SIMD_PANEL)
+                for (uint32_t j = 0; j < SIMD_PANEL; j++)
+                    x[j] *= f[j];
+        }
+}
+
+static ALWAYS_INLINE void scale_rows(const float *restrict b, const float *factors, uint32_t rows, uint32_t k,
+                                     uint32_t block, float *restrict out) {
+    for (uint32_t n = 0; n < rows; n++, b += SIMD_B_STRIDE, out += SIMD_B_STRIDE)
+        for (uint32_t i = 0; i < k; i += 16) { /* of a block of 16 or 32 */
+            const float f = factors[n * (k / block) + i / block];
+            for (uint32_t j = 0; j < 16; j++)
+                out[i + j] = b[i + j] * f;
+        }
+}
+
 /* The same loops, compiled for each vector unit. */
 #define VECTOR_LOOPS(NAME, TARGET)                                                                                     \
     TARGET static void locate_##NAME(const struct simd_swizzle *s, const uint32_t *line, uint32_t lines,               \
@@ -37,6 +61,14 @@ static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *lo
     }                                                                                                                  \
     TARGET static void span_##NAME(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {               \
         span(off, count, low, high);                                                                                   \
+    }                                                                                                                  \
+    TARGET static void scale_panels_##NAME(float *a, const float *factors, uint32_t rows, uint32_t k,                  \
+                                           uint32_t block) {                                                           \
+        scale_panels(a, factors, rows, k, block);                                                                      \
+    }                                                                                                                  \
+    TARGET static void scale_rows_##NAME(const float *b, const float *factors, uint32_t rows, uint32_t k,              \
+                                         uint32_t block, float *out) {                                                 \
+        scale_rows(b, factors, rows, k, block, out);                                                                   \
     }
 VECTOR_LOOPS(portable, )
 #if defined(__x86_64__)
@@ -54,6 +86,15 @@ void simd_locate(enum simd simd, const struct simd_swizzle *s, const uint32_t *l
 
 void simd_span(enum simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
     CHOOSE(simd, span)(off, count, low, high);
+}
+
+void simd_scale_panels(enum simd simd, float *a, const float *factors, uint32_t rows, uint32_t k, uint32_t block) {
+    CHOOSE(simd, scale_panels)(a, factors, rows, k, block);
+}
+
+void simd_scale_rows(enum simd simd, const float *b, const float *factors, uint32_t rows, uint32_t k, uint32_t block,
+                     float *out) {
+    CHOOSE(simd, scale_rows)(b, factors, rows, k, block, out);
 }
 
 /* --- portable ----------------------------------------------------------------------------------------------------- */
@@ -223,6 +264,18 @@ void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const 
     (m->elem == SIMD_F16 ? gather_f16 : gather_bf16)(m, smem, g, out);
 }
 
+/* Eight e2m1, two to a byte, the lower half first. Each is an f16 whose lower byte is 0. */
+AVX2 static ALWAYS_INLINE __m256 octet_e2m1(const uint8_t *at) {
+    const __m128i upper = _mm_setr_epi8(0x00, 0x38, 0x3c, 0x3e, 0x40, 0x42, 0x44, 0x46, (char)0x80, (char)0xb8,
+                                        (char)0xbc, (char)0xbe, (char)0xc0, (char)0xc2, (char)0xc4, (char)0xc6),
+                  low = _mm_set1_epi8(15);
+    int32_t eight;
+    memcpy(&eight, at, sizeof eight);
+    const __m128i v = _mm_cvtsi32_si128(eight);
+    const __m128i code = _mm_unpacklo_epi8(_mm_and_si128(v, low), _mm_and_si128(_mm_srli_epi16(v, 4), low));
+    return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), _mm_shuffle_epi8(upper, code)));
+}
+
 /* Elements 8 j .. 8 j + 7 of the line whose units lie at off[]. e4m3 is f16 with another bias and one NaN. */
 AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const uint8_t *smem, const uint32_t *off, uint32_t j) {
     if (e == SIMD_TF32) {
@@ -234,6 +287,10 @@ AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const uint8_t *smem, co
         return _mm256_cvtph_ps(unit(smem, off[j]));
     if (e == SIMD_BF16)
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(unit(smem, off[j])), 16));
+    if (e == SIMD_E2M1_PACKED || e == SIMD_E2M1_P64) {
+        const uint32_t each = e == SIMD_E2M1_PACKED ? 4 : 2; /* octets of a unit */
+        return octet_e2m1(smem + off[j / each] + j % each * 4);
+    }
     __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(smem + off[j / 2] + j % 2 * 8));
     if (e == SIMD_S8)
         return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(v));
@@ -315,6 +372,8 @@ AVX2 static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, c
         GATHER(SIMD_E5M2);
         GATHER(SIMD_U8);
         GATHER(SIMD_S8);
+        GATHER(SIMD_E2M1_P64);
+        GATHER(SIMD_E2M1_PACKED);
     default:
         return false;
     }

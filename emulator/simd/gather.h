@@ -22,13 +22,13 @@ enum simd_elem {
     SIMD_E5M2,
     SIMD_U8,
     SIMD_S8,
+    SIMD_E2M1_P64,
+    SIMD_E2M1_PACKED,
     SIMD_E2M3, /* from here on by the portable loops alone */
     SIMD_E3M2,
     SIMD_E2M1_MID,
     SIMD_E2M3_P32,
-    SIMD_E3M2_P32,
-    SIMD_E2M1_P64,
-    SIMD_E2M1_PACKED
+    SIMD_E3M2_P32
 };
 
 struct simd_matrix {
@@ -64,6 +64,11 @@ void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *sme
                  struct simd_decoder *work, float *out);
 /* The same of a K-major matrix of SIMD_F16 or SIMD_BF16 in groups, `rows` a multiple of 8, of panels of 16. AVX-512. */
 void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g, float *out);
+/* Block scaling: element (row, k) times factors[row * (columns / block) + k / block], one rounding in f32; `columns`
+ * along K, `block` 16 or 32. A in its place, rows a multiple of SIMD_PANEL; B from b to out. */
+void simd_scale_panels(enum simd simd, float *a, const float *factors, uint32_t rows, uint32_t columns, uint32_t block);
+void simd_scale_rows(enum simd simd, const float *b, const float *factors, uint32_t rows, uint32_t columns,
+                     uint32_t block, float *out);
 /* Decodes work->raw, the lines one behind the other. */
 void simd_decode(const struct simd_matrix *m, struct simd_decoder *work, float *out);
 

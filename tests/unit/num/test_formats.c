@@ -98,6 +98,7 @@ static void rows(void) {
     row_matches(num_decode_row_bf16, NUM_BF16, src, 2, 0);
     row_matches(num_decode_row_tf32, NUM_TF32, src, 4, 0);
     row_matches(num_decode_row_e4m3, NUM_E4M3, src, 1, 0);
+    row_matches(num_decode_row_ue8m0, NUM_UE8M0, src, 1, 0);
     row_matches(num_decode_row_e5m2, NUM_E5M2, src, 1, 0);
     row_matches(num_decode_row_e2m3, NUM_E2M3, src, 1, 0);
     row_matches(num_decode_row_e3m2, NUM_E3M2, src, 1, 0);
