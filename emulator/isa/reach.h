@@ -13,90 +13,101 @@
 #define REACH_INLINE static inline __attribute__((always_inline))
 
 struct reach {
-    uint8_t *host; /* of the lowest byte */
+    uint8_t *host; /* what `rel` counts from */
     uint64_t at;   /* its device address, or its offset in shared memory */
     bool shared;
-    bool row; /* all lanes, one after the other */
-    _Alignas(
-        64) uint32_t rel[MACH_WARP]; /* of each lane, from there. Those that are not active have one in bounds, too */
+    bool row;                            /* all lanes, one after the other from `host` on */
+    _Alignas(64) int32_t rel[MACH_WARP]; /* distance of each active lane */
 };
 
-/* Lowest address in *lo, the distance to the highest in *extent. False: further apart than 2 GiB. */
-REACH_INLINE bool reach_lanes(const struct warp *w, const struct warp_opnd *o, uint32_t mask, struct reach *r,
-                              uint64_t *lo, uint32_t *extent) {
-    const unsigned one = warp_lowest(mask);
-    if (!o->has_base) {
-        memset(r->rel, 0, sizeof r->rel);
-        *lo = (uint64_t)o->offset;
-        *extent = 0;
-        return true;
-    }
-    if (o->bits == 64) {
-        const uint64_t *b = warp_src64(w, o->slot), first = b[one];
-        int32_t d[MACH_WARP], least = 0, most = 0;
-        uint64_t wide = 0;
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            const uint64_t x = mask >> l & 1 ? b[l] - first : 0;
-            wide |= x + 0x80000000;
-            d[l] = (int32_t)x;
-        }
-        if (wide >> 32)
-            return false;
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            least = d[l] < least ? d[l] : least;
-            most = d[l] > most ? d[l] : most;
-        }
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            r->rel[l] = (uint32_t)d[l] - (uint32_t)least;
-        *lo = first + (uint64_t)(int64_t)least + (uint64_t)o->offset;
-        *extent = (uint32_t)most - (uint32_t)least;
-        return true;
-    }
-    const uint32_t *b = warp_src32(w, o->slot), first = b[one];
-    uint32_t x[MACH_WARP], least = first, most = first;
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        x[l] = mask >> l & 1 ? b[l] : first;
-        least = x[l] < least ? x[l] : least;
-        most = x[l] > most ? x[l] : most;
-    }
+/* Is a bit set in one of them? */
+REACH_INLINE bool reach_any(const uint32_t v[MACH_WARP]) {
+#if defined(__AVX512F__)
+    const __m512i x = _mm512_or_si512(_mm512_loadu_si512(v), _mm512_loadu_si512(v + 16));
+    return _mm512_test_epi32_mask(x, x) != 0;
+#else
+    const __m256i_u *p = (const void *)v;
+    const __m256i x = _mm256_or_si256(_mm256_or_si256(p[0], p[1]), _mm256_or_si256(p[2], p[3]));
+    return !_mm256_testz_si256(x, x);
+#endif
+}
+
+REACH_INLINE bool reach_row(const struct reach *r, uint32_t mask, uint32_t size) {
+    uint32_t apart[MACH_WARP];
     for (uint32_t l = 0; l < MACH_WARP; l++)
-        r->rel[l] = x[l] - least;
-    *lo = least + (uint64_t)o->offset;
-    *extent = most - least;
+        apart[l] = (uint32_t)r->rel[l] ^ l * size;
+    return mask == WARP_ALL_LANES && !reach_any(apart);
+}
+
+/* Addresses in a register of 32 bits, of the CTA's own shared memory. */
+REACH_INLINE bool reach_shared(const struct warp *w, const uint32_t *b, uint64_t offset, uint32_t mask, uint32_t size,
+                               struct reach *r) {
+    const struct cta *cta = w->cta;
+    const uint32_t rank = cta->rank << MACH_SMEM_RANK_SHIFT, room = cta->smem_end - MACH_SMEM_FIRST;
+    const uint32_t add = (uint32_t)offset - rank - MACH_SMEM_FIRST;
+    uint32_t bad[MACH_WARP];
+    if (room < size || offset + 0x1000000 > 0x2000000) /* far offsets carry into bits that wrap here */
+        return false;
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        const uint32_t off = b[l] + add;
+        r->rel[l] = (int32_t)off;
+        const uint32_t wrong = (off & (size - 1)) | (off > room - size ? 1 : 0) | (b[l] >= 0xfe000000 ? 1 : 0);
+        bad[l] = mask >> l & 1 ? wrong : 0;
+    }
+    if (reach_any(bad))
+        return false;
+    const uint32_t first = (uint32_t)r->rel[warp_lowest(mask)];
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        r->rel[l] -= (int32_t)first;
+    r->shared = true;
+    r->at = MACH_SMEM_FIRST + first;
+    r->host = cta->smem + r->at;
     return true;
+}
+
+/* Addresses in a register of 64 bits, of one allocation. */
+REACH_INLINE bool reach_global(const struct warp *w, const uint64_t *b, uint64_t offset, uint32_t mask, uint32_t size,
+                               struct reach *r) {
+    const uint64_t first = b[warp_lowest(mask)];
+    uint64_t before, bytes;
+    uint32_t bad[MACH_WARP];
+    r->shared = false;
+    r->at = first + offset;
+    r->host = mem_block_at(w->gpu->mem, r->at, &before, &bytes);
+    if (r->host == NULL || bytes < size || r->at & (size - 1))
+        return false;
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        const uint64_t d = b[l] - first;
+        const uint64_t wrong = (d & (size - 1)) | (d + before > bytes - size ? 1 : 0) | (d + 0x80000000) >> 32;
+        r->rel[l] = (int32_t)d;
+        bad[l] = mask >> l & 1 ? (uint32_t)(wrong | wrong >> 32) : 0;
+    }
+    return !reach_any(bad);
 }
 
 /* `size` bytes a lane, a power of two of at most 16, and aligned so. */
 REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, uint32_t mask, enum warp_space space,
                              uint32_t size, struct reach *r) {
-    uint64_t lo;
-    uint32_t extent, odd = 0, apart = 0;
-    if (!reach_lanes(w, o, mask, r, &lo, &extent))
+    const bool shared = space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER;
+    const uint64_t offset = (uint64_t)o->offset;
+    bool open = false;
+    if (!o->has_base)
         return false;
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        odd |= r->rel[l];
-        apart |= r->rel[l] ^ l * size;
-    }
-    if ((odd | lo) & (size - 1) || extent > INT32_MAX) /* gathers take signed distances */
-        return false;
-    r->row = !apart && mask == WARP_ALL_LANES;
-    if (space == XS_GENERIC && lo - MACH_WINDOW_SHARED < MACH_WINDOW_SIZE) {
-        space = XS_SHARED_CLUSTER;
-        lo -= MACH_WINDOW_SHARED;
-    }
-    r->shared = space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER;
-    if (r->shared) {
-        const struct cta *cta = w->cta;
-        const uint64_t off = lo - ((uint64_t)cta->rank << MACH_SMEM_RANK_SHIFT);
-        r->host = cta->smem + off;
-        r->at = off;
-        return off >= MACH_SMEM_FIRST && off < cta->smem_end && cta->smem_end - off >= (uint64_t)extent + size;
-    }
-    r->at = lo;
-    r->host = space == XS_GLOBAL || space == XS_GENERIC || space == XS_CONST
-                  ? mem_at(w->gpu->mem, lo, (uint64_t)extent + size)
-                  : NULL;
-    return r->host != NULL;
+    if (o->bits == 32 && shared)
+        open = reach_shared(w, warp_src32(w, o->slot), offset, mask, size, r);
+    else if (o->bits == 64 && shared) {
+        const uint64_t *b = warp_src64(w, o->slot);
+        uint32_t low[MACH_WARP], high[MACH_WARP];
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            low[l] = (uint32_t)b[l];
+            high[l] = mask >> l & 1 ? (uint32_t)(b[l] >> 32) : 0;
+        }
+        open = !reach_any(high) && reach_shared(w, low, offset, mask, size, r);
+    } else if (o->bits == 64 && (space == XS_GLOBAL || space == XS_GENERIC || space == XS_CONST))
+        open = reach_global(w, warp_src64(w, o->slot), offset, mask, size, r);
+    if (open)
+        r->row = reach_row(r, mask, size);
+    return open;
 }
 
 /* --- 16 or 8 lanes at a time -------------------------------------------------------------------------------------- */
@@ -149,8 +160,11 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
     const uint32_t off = (uint32_t)r->at;
     uint32_t any = 0;
     if (r->row && (off & 7) == 0) {
-        for (uint32_t i = 0; i < MACH_WARP / 8 * size; i++)
-            any |= map[(off >> 3) + i];
+        for (uint32_t i = 0; i < size; i++) {
+            uint32_t word;
+            memcpy(&word, map + (off >> 3) + 4 * i, sizeof word);
+            any |= word;
+        }
         return any != 0;
     }
     const uint32_t part = (1u << size) - 1;
@@ -165,7 +179,7 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
     return _mm512_test_epi32_mask(sum, _mm512_set1_epi32((int)part)) != 0;
 #else
     WARP_FOR_LANES(l, mask) {
-        const uint32_t at = off + r->rel[l];
+        const uint32_t at = off + (uint32_t)r->rel[l];
         uint32_t word;
         memcpy(&word, map + (at >> 5) * 4, sizeof word);
         any |= word >> (at & 31);
