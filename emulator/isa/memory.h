@@ -101,7 +101,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
         else if (r.row)
             reach_load_row(warp_dst32(w, f->slot[e]), r.host, e, count);
         else
-            reach_gather32(warp_dst32(w, f->slot[e]), p, &r, mask);
+            reach_gather32(warp_dst32(w, f->slot[e]), p, r.room - e * element, &r, mask);
         warp_set_poison(w, f->slot[e], mask, 0);
     }
     reach_tell(w, in, &r, size, mask, EFFECT_READ);

@@ -15,6 +15,7 @@
 struct reach {
     uint8_t *host; /* what `rel` counts from */
     uint64_t at;   /* its device address, or its offset in shared memory */
+    uint64_t room; /* bytes from `host` to the end of the allocation, or of shared memory */
     bool shared;
     bool row;                            /* all lanes, one after the other from `host` on */
     _Alignas(64) int32_t rel[MACH_WARP]; /* distance of each active lane */
@@ -62,6 +63,7 @@ REACH_INLINE bool reach_shared(const struct warp *w, const uint32_t *b, uint64_t
     r->shared = true;
     r->at = MACH_SMEM_FIRST + first;
     r->host = cta->smem + r->at;
+    r->room = cta->smem_end - r->at;
     return true;
 }
 
@@ -69,11 +71,12 @@ REACH_INLINE bool reach_shared(const struct warp *w, const uint32_t *b, uint64_t
 REACH_INLINE bool reach_global(const struct warp *w, const uint64_t *b, uint64_t offset, uint32_t mask, uint32_t size,
                                struct reach *r) {
     const uint64_t first = b[warp_lowest(mask)];
-    uint64_t before, bytes;
+    uint64_t before = 0, bytes = 0;
     uint32_t bad[MACH_WARP];
     r->shared = false;
     r->at = first + offset;
     r->host = mem_block_at(w->gpu->mem, r->at, &before, &bytes);
+    r->room = bytes - before;
     if (r->host == NULL || bytes < size || r->at & (size - 1))
         return false;
     for (uint32_t l = 0; l < MACH_WARP; l++) {
@@ -112,13 +115,49 @@ REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, ui
 
 /* --- 16 or 8 lanes at a time -------------------------------------------------------------------------------------- */
 
-REACH_INLINE void reach_gather32(uint32_t *d, const uint8_t *p, const struct reach *r, uint32_t mask) {
 #if defined(__AVX512F__)
-    for (unsigned i = 0; i < MACH_WARP; i += 16) {
-        const __m512i at = _mm512_load_si512(r->rel + i), old = _mm512_loadu_si512(d + i);
-        _mm512_storeu_si512(d + i, _mm512_mask_i32gather_epi32(old, (__mmask16)(mask >> i), at, p, 1));
+/* Most of what is no row is one word for all lanes, two words, or lies within 256 bytes: no gather then, which takes as
+ * long as 32 loads. */
+static void reach_gather32(uint32_t *d, const uint8_t *p, uint64_t room, const struct reach *r, uint32_t mask) {
+    const __m512i a0 = _mm512_load_si512(r->rel), a1 = _mm512_load_si512(r->rel + 16);
+    const __mmask16 k0 = (__mmask16)mask, k1 = (__mmask16)(mask >> 16);
+    const int32_t first = r->rel[warp_lowest(mask)];
+    const __m512i f = _mm512_set1_epi32(first);
+    const uint32_t rest = _mm512_mask_cmpneq_epi32_mask(k0, a0, f) | (uint32_t)_mm512_mask_cmpneq_epi32_mask(k1, a1, f)
+                                                                         << 16;
+    uint32_t word, other;
+    memcpy(&word, p + first, sizeof word);
+    __m512i v0 = _mm512_set1_epi32((int)word), v1 = v0;
+    if (rest) {
+        const __m512i g = _mm512_set1_epi32(r->rel[warp_lowest(rest)]);
+        const uint32_t more = _mm512_mask_cmpneq_epi32_mask((__mmask16)rest, a0, g) |
+                              (uint32_t)_mm512_mask_cmpneq_epi32_mask((__mmask16)(rest >> 16), a1, g) << 16;
+        const __m512i i0 = _mm512_srli_epi32(_mm512_sub_epi32(a0, f), 2),
+                      i1 = _mm512_srli_epi32(_mm512_sub_epi32(a1, f), 2), most = _mm512_set1_epi32(64);
+        if (!more) {
+            memcpy(&other, p + r->rel[warp_lowest(rest)], sizeof other);
+            v0 = _mm512_mask_set1_epi32(v0, (__mmask16)rest, (int)other);
+            v1 = _mm512_mask_set1_epi32(v1, (__mmask16)(rest >> 16), (int)other);
+        } else if (first == 0 && room >= 256 && !_mm512_mask_cmpge_epu32_mask(k0, i0, most) &&
+                   !_mm512_mask_cmpge_epu32_mask(k1, i1, most)) {
+            const __m512i t0 = _mm512_loadu_si512(p), t1 = _mm512_loadu_si512(p + 64), t2 = _mm512_loadu_si512(p + 128),
+                          t3 = _mm512_loadu_si512(p + 192);
+            const __m512i half = _mm512_set1_epi32(32);
+            v0 = _mm512_mask_blend_epi32(_mm512_test_epi32_mask(i0, half), _mm512_permutex2var_epi32(t0, i0, t1),
+                                         _mm512_permutex2var_epi32(t2, i0, t3));
+            v1 = _mm512_mask_blend_epi32(_mm512_test_epi32_mask(i1, half), _mm512_permutex2var_epi32(t0, i1, t1),
+                                         _mm512_permutex2var_epi32(t2, i1, t3));
+        } else {
+            v0 = _mm512_mask_i32gather_epi32(v0, k0, a0, p, 1);
+            v1 = _mm512_mask_i32gather_epi32(v1, k1, a1, p, 1);
+        }
     }
+    _mm512_mask_storeu_epi32(d, k0, v0);
+    _mm512_mask_storeu_epi32(d + 16, k1, v1);
+}
 #else
+REACH_INLINE void reach_gather32(uint32_t *d, const uint8_t *p, uint64_t room, const struct reach *r, uint32_t mask) {
+    (void)room;
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     for (unsigned i = 0; i < MACH_WARP; i += 8) {
         const __m256i at = _mm256_load_si256((const __m256i *)(r->rel + i));
@@ -126,8 +165,8 @@ REACH_INLINE void reach_gather32(uint32_t *d, const uint8_t *p, const struct rea
         const __m256i on = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(mask >> i)), bit), bit);
         _mm256_storeu_si256((__m256i_u *)(d + i), _mm256_mask_i32gather_epi32(old, (const int *)p, at, on, 1));
     }
-#endif
 }
+#endif
 
 REACH_INLINE void reach_gather64(uint64_t *d, const uint8_t *p, const struct reach *r, uint32_t mask) {
 #if defined(__AVX512F__)
@@ -169,11 +208,18 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
     }
     const uint32_t part = (1u << size) - 1;
 #if defined(__AVX512F__)
+    /* words of the map: mostly within 32, around the first lane's; in front are those of the system's own bytes, behind
+     * it has room */
     __m512i sum = _mm512_setzero_si512();
+    const uint32_t from = ((off + (uint32_t)r->rel[warp_lowest(mask)]) >> 5) - 8;
+    const __m512i t0 = _mm512_loadu_si512(map + 4 * from), t1 = _mm512_loadu_si512(map + 4 * from + 64);
     for (unsigned i = 0; i < MACH_WARP; i += 16) {
+        const __mmask16 k = (__mmask16)(mask >> i);
         const __m512i at = _mm512_add_epi32(_mm512_load_si512(r->rel + i), _mm512_set1_epi32((int)off));
-        const __m512i word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), (__mmask16)(mask >> i),
-                                                         _mm512_srli_epi32(at, 5), map, 4);
+        const __m512i number = _mm512_srli_epi32(at, 5), near = _mm512_sub_epi32(number, _mm512_set1_epi32((int)from));
+        __m512i word = _mm512_maskz_permutex2var_epi32(k, t0, near, t1);
+        if (__builtin_expect(_mm512_mask_cmpge_epu32_mask(k, near, _mm512_set1_epi32(32)) != 0, 0))
+            word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), k, number, map, 4);
         sum = _mm512_or_si512(sum, _mm512_srlv_epi32(word, _mm512_and_si512(at, _mm512_set1_epi32(31))));
     }
     return _mm512_test_epi32_mask(sum, _mm512_set1_epi32((int)part)) != 0;
