@@ -35,6 +35,12 @@ APPROX_INLINE uint32_t approx_finish(float v, unsigned f, uint32_t *doubt) {
     return f & NUM_SAT ? clamped : flushed;
 }
 
+/* cvt.f32.f32 with .ftz, .sat */
+APPROX_INLINE uint32_t approx_exact(uint32_t a, unsigned f) {
+    uint32_t none = 0;
+    return approx_finish(approx_operand(a, f), f, &none);
+}
+
 APPROX_INLINE uint32_t approx_add(uint32_t a, uint32_t b, unsigned f, uint32_t *doubt) {
     uint32_t exact = 0; /* a sum that small is */
     (void)doubt;
@@ -73,6 +79,46 @@ APPROX_INLINE uint32_t approx_pick(uint32_t a, uint32_t b, unsigned f, bool larg
     const uint32_t d = nu ? v : nv ? u : most;
     const uint32_t signed_d = f & NUM_XORSIGN ? (d & 0x7fffffff) | sign : d;
     return (nu & nv) || (f & NUM_NAN && (nu | nv)) ? NUM_NAN_F32 : signed_d;
+}
+
+/* --- other roundings ---------------------------------------------------------------------------------------------- */
+
+/* a + b, rounded to odd: num/arith.c */
+APPROX_INLINE double approx_sum(double a, double b) {
+    const double s = a + b, t = s - a, lost = (a - (s - t)) + (b - t);
+    uint64_t bits = num_f64_bits(s);
+    if (lost != 0 && !(bits & 1) && s - s == 0)
+        bits += (lost > 0) == (s > 0) ? 1 : ~UINT64_C(0);
+    return num_f64_from_bits(bits);
+}
+/* The sum of a and b, of which the double has more bits than an f32 and a half, rounded as r says; `a` and `b` for the
+ * sign of zero. Doubtful: what .ftz may flush. */
+APPROX_INLINE uint32_t approx_directed(double a, double b, num_round r, unsigned f, uint32_t *doubt) {
+    const double s = approx_sum(a, b);
+    const uint32_t n = num_f32_bits((float)s), sign = n & 0x80000000, magnitude = n & 0x7fffffff;
+    const double v = (double)(float)s;
+    const bool down = (r == NUM_RM || (r == NUM_RZ && s > 0)) && v > s;
+    const bool up = (r == NUM_RP || (r == NUM_RZ && s < 0)) && v < s;
+    const uint32_t below = magnitude == 0 ? 0x80000001 : sign ? n + 1 : n - 1;
+    const uint32_t above = magnitude == 0 ? 0x00000001 : sign ? n - 1 : n + 1;
+    const bool minus = num_f64_bits(a) >> 63 || num_f64_bits(b) >> 63;
+    const uint32_t zero = r == NUM_RM && minus ? 0x80000000 : n;
+    const uint32_t d = s == 0 ? zero : down ? below : up ? above : n;
+    *doubt |= f & NUM_FTZ && (d & 0x7fffffff) - 1 < 0x00800000;
+    uint32_t none = 0;
+    return approx_finish(approx_f32(d), f & NUM_SAT, &none);
+}
+APPROX_INLINE uint32_t approx_add_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {
+    return approx_directed((double)approx_operand(a, f), (double)approx_operand(b, f), r, f, doubt);
+}
+APPROX_INLINE uint32_t approx_fma_round(uint32_t a, uint32_t b, uint32_t c, num_round r, unsigned f, uint32_t *doubt) {
+    return approx_directed((double)approx_operand(a, f) * (double)approx_operand(b, f), (double)approx_operand(c, f), r,
+                           f, doubt);
+}
+/* Of a product there is no other term: one that changes nothing. */
+APPROX_INLINE uint32_t approx_mul_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {
+    const double p = (double)approx_operand(a, f) * (double)approx_operand(b, f);
+    return approx_directed(p, num_f64_from_bits(num_f64_bits(p) & UINT64_C(1) << 63), r, f, doubt);
 }
 
 /* --- series ------------------------------------------------------------------------------------------------------- */

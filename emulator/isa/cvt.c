@@ -5,6 +5,7 @@
  * signed integers are then sign-extended to the register, everything else zero-extended (9.4.1).
  */
 #include "isa/alu.h"
+#include "isa/approx.h"
 #include "isa/half.h"
 
 /* --- types -------------------------------------------------------------------------------------------------------- */
@@ -127,7 +128,8 @@ static inline int32_t to_s32(float v) {
 }
 static inline uint32_t to_u32(float v) { return v >= 0x1p32f ? UINT32_MAX : v > 0 ? (uint32_t)(int64_t)v : 0; }
 ALU_FN1(cvt_f32_f16, u32, u16, f32_bits(half_value(a, 10)))
-ALU_FN1(cvt_rn_f16_f32, u16, u32, half_nearest((double)num_f32_from_bits(a), 10, 15))
+ALU_FN1(cvt_rn_f16_f32, u16, u32, half_f16_of_f32(a))
+ALU_FN1(cvt_flags_f32, u32, u32, approx_exact(a, f))
 ALU_FN1(cvt_rn_bf16_f32, u16, u32, (a & 0x7fffffff) > 0x7f800000 ? 0x7fff : (a + 0x7fff + (a >> 16 & 1)) >> 16)
 ALU_FN1(cvt_f32_bf16, u32, u16, (uint32_t)a << 16)
 ALU_FN1(cvt_rn_f32_s32, u32, s32, num_f32_bits((float)a))
@@ -136,6 +138,8 @@ ALU_FN1(cvt_rzi_s32_f32, s32, u32, to_s32(num_f32_from_bits(a)))
 ALU_FN1(cvt_rzi_u32_f32, u32, u32, to_u32(num_f32_from_bits(a)))
 
 static const struct alu_row plain_rows[] = {
+    ALU_ROW2(cvt, f32, f32, ALU_M(ftz), ALU_M(sat), "ww", cvt_flags_f32),
+    ALU_ROW2(cvt, f32, f32, ALU_M(sat), 0, "ww", cvt_flags_f32),
     ALU_ROW2(cvt, f32, f16, 0, 0, "wh", cvt_f32_f16),
     ALU_ROW2(cvt, f16, f32, ALU_M(rn), 0, "hw", cvt_rn_f16_f32),
     ALU_ROW2(cvt, bf16, f32, ALU_M(rn), 0, "hw", cvt_rn_bf16_f32),

@@ -30,7 +30,7 @@ struct form_row {
 #define SATF ALU_M(satfinite)
 #define SCALED ALU_M(scaled__n2__ue8m0)
 /* f8, f6, f4: .satfinite is mandatory downward */
-#define NARROW(t, T, bits)                                                                                             \
+#define NARROW_FORMS(t, T, bits)                                                                                       \
     {PTX_MOD_##t, PTX_MOD_f32, TWO_F32, T, NUM_F32, bits, 32, RN, SATF, RELU},                                         \
         {PTX_MOD_##t, PTX_MOD_f16x2, ONE_PAIR, T, NUM_F16, bits, 16, RN, SATF, RELU},                                  \
         {PTX_MOD_##t, PTX_MOD_bf16x2, ONE_PAIR, T, NUM_BF16, bits, 16, RN, SATF, RELU}, {                              \
@@ -44,11 +44,11 @@ static const struct form_row forms[] = {
     {PTX_MOD_bf16x2, PTX_MOD_f32, TWO_RS, NUM_BF16, NUM_F32, 16, 32, ALU_M(rs), 0, RELU | SATF},
     {PTX_MOD_tf32, PTX_MOD_f32, ONE_F32, NUM_TF32, NUM_F32, 32, 32, ALU_M(rna), 0, SATF},
     {PTX_MOD_tf32, PTX_MOD_f32, ONE_F32, NUM_TF32, NUM_F32, 32, 32, RN | RZ, 0, RELU | SATF},
-    NARROW(e4m3x2, NUM_E4M3, 8),
-    NARROW(e5m2x2, NUM_E5M2, 8),
-    NARROW(e2m3x2, NUM_E2M3, 8),
-    NARROW(e3m2x2, NUM_E3M2, 8),
-    NARROW(e2m1x2, NUM_E2M1, 4),
+    NARROW_FORMS(e4m3x2, NUM_E4M3, 8),
+    NARROW_FORMS(e5m2x2, NUM_E5M2, 8),
+    NARROW_FORMS(e2m3x2, NUM_E2M3, 8),
+    NARROW_FORMS(e3m2x2, NUM_E3M2, 8),
+    NARROW_FORMS(e2m1x2, NUM_E2M1, 4),
     {PTX_MOD_ue8m0x2, PTX_MOD_f32, TWO_F32, NUM_UE8M0, NUM_F32, 8, 32, RZ | RP, 0, SATF},
     {PTX_MOD_ue8m0x2, PTX_MOD_bf16x2, ONE_PAIR, NUM_UE8M0, NUM_BF16, 8, 16, RZ | RP, 0, SATF},
     {PTX_MOD_bf16x2, PTX_MOD_ue8m0x2, ONE_PAIR, NUM_BF16, NUM_UE8M0, 16, 8, RN, 0, 0},
@@ -101,6 +101,35 @@ static void narrow_unwritten(struct warp *w, const struct insn *in, uint32_t poi
     }
 }
 
+/* The pairs of 8-bit floats, from and to what kernels have them from and to; false for another form. */
+#define NARROW_LANES(hi, lo, F)                                                                                        \
+    for (uint32_t l = 0; l < MACH_WARP; l++)                                                                           \
+    v[l] = half_f8_of_f32(hi, F, relu) << 8 | half_f8_of_f32(lo, F, relu)
+#define NARROW(man)                                                                                                    \
+    if (p->row->at == NUM_F32)                                                                                         \
+        NARROW_LANES(a[l], b[l], man);                                                                                 \
+    else if (p->row->at == NUM_F16)                                                                                    \
+        NARROW_LANES(half_f32_of_f16(a[l] >> 16), half_f32_of_f16(a[l] & 0xffff), man);                                \
+    else                                                                                                               \
+        NARROW_LANES(a[l] & 0xffff0000, a[l] << 16, man)
+#define WIDEN(man)                                                                                                     \
+    for (uint32_t l = 0; l < MACH_WARP; l++)                                                                           \
+    v[l] = half_f16_of_f8(a[l] >> 8 & 0xff, man, relu) << 16 | half_f16_of_f8(a[l] & 0xff, man, relu)
+static bool pair_of_f8(const struct pack_plan *p, const uint32_t *a, const uint32_t *b, uint32_t v[MACH_WARP]) {
+    const bool relu = p->flags & NUM_RELU;
+    if (p->row->dt == NUM_E4M3) {
+        NARROW(3);
+    } else if (p->row->dt == NUM_E5M2) {
+        NARROW(2);
+    } else if (p->row->at == NUM_E4M3) {
+        WIDEN(3);
+    } else if (p->row->at == NUM_E5M2) {
+        WIDEN(2);
+    } else
+        return false;
+    return true;
+}
+
 static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct pack_plan *p = in->data;
     const struct form_row *f = p->row;
@@ -109,14 +138,18 @@ static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32
     const uint32_t *r = f->how == TWO_RS ? warp_src32(w, in->o[3].slot) : a;
     const uint32_t *s = p->scale ? warp_src32(w, in->o[p->scale].slot) : NULL;
     uint32_t *d = warp_dst32(w, in->o[0].slot);
-    WARP_FOR_LANES(l, mask) {
-        const uint32_t hi = two ? a[l] : a[l] >> (f->abits & 31), lo = b[l], factors = s ? s[l] : 0x7f7f;
-        if (f->how == ONE_F32)
-            d[l] = convert(p, a[l], 0, 0);
-        else
-            d[l] = convert(p, hi, r[l] >> 16, (uint8_t)(factors >> 8)) << f->dbits |
-                   convert(p, lo, r[l] & 0xffff, (uint8_t)factors);
-    }
+    uint32_t v[MACH_WARP];
+    if (pair_of_f8(p, a, b, v))
+        ALU_SET(mask, d, v[l]);
+    else
+        WARP_FOR_LANES(l, mask) {
+            const uint32_t hi = two ? a[l] : a[l] >> (f->abits & 31), lo = b[l], factors = s ? s[l] : 0x7f7f;
+            if (f->how == ONE_F32)
+                d[l] = convert(p, a[l], 0, 0);
+            else
+                d[l] = convert(p, hi, r[l] >> 16, (uint8_t)(factors >> 8)) << f->dbits |
+                       convert(p, lo, r[l] & 0xffff, (uint8_t)factors);
+        }
     uint32_t poison = 0;
     for (unsigned i = 1; i < in->num_opnds; i++)
         poison |= warp_poison(w, in->o[i].slot) & mask;
@@ -131,8 +164,7 @@ static inline uint32_t bf16_rn(uint32_t a) {
 }
 ALU_FN2(cvt_rn_bf16x2_f32, u32, u32, u32, bf16_rn(a) << 16 | bf16_rn(b))
 
-static inline uint32_t f16_rn(uint32_t a) { return half_nearest((double)num_f32_from_bits(a), 10, 15); }
-ALU_FN2(cvt_rn_f16x2_f32, u32, u32, u32, f16_rn(a) << 16 | f16_rn(b))
+ALU_FN2(cvt_rn_f16x2_f32, u32, u32, u32, half_f16_of_f32(a) << 16 | half_f16_of_f32(b))
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */
 

@@ -31,4 +31,37 @@ static inline uint16_t half_nearest(double v, int man, int bias) {
     return v != v ? 0x7fff : (uint16_t)(code | (bits >> 48 & 0x8000));
 }
 
+/* The code nearest to an f32, ties to even, of a format of `man` mantissa bits below 11; without its sign, and unbounded.
+ * As half_nearest, in 32 bits. */
+static inline uint32_t half_magnitude(uint32_t magnitude, int man, int bias) {
+    const int drop = 23 - man;
+    const uint32_t least = (uint32_t)(128 - bias) << 23, magic = (uint32_t)(151 - bias - man) << 23;
+    const uint32_t small = num_f32_bits(num_f32_from_bits(magnitude) + num_f32_from_bits(magic)) - magic;
+    const uint32_t rounded = magnitude + ((UINT32_C(1) << (drop - 1)) - 1) + (magnitude >> drop & 1);
+    return magnitude < least ? small : (rounded - ((uint32_t)(127 - bias) << 23)) >> drop;
+}
+static inline uint32_t half_f16_of_f32(uint32_t a) {
+    const uint32_t magnitude = a & 0x7fffffff, code = half_magnitude(magnitude, 10, 15);
+    return magnitude > 0x7f800000 ? 0x7fff : (code > 0x7c00 ? 0x7c00 : code) | (a >> 16 & 0x8000);
+}
+/* An f16 as f32 bits; NaN keeps its class. */
+static inline uint32_t half_f32_of_f16(uint32_t a) {
+    const uint32_t magnitude = (a & 0x7fff) << 13;
+    const uint32_t v = num_f32_bits(num_f32_from_bits(magnitude) * 0x1p112f);
+    return (magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : v) | (a & 0x8000) << 16;
+}
+/* e4m3 (man 3) or e5m2 (man 2) of an f32: .satfinite, and .relu. */
+static inline uint32_t half_f8_of_f32(uint32_t a, int man, bool relu) {
+    const uint32_t most = man == 3 ? 0x7e : 0x7b, magnitude = a & 0x7fffffff, sign = a >> 24 & 0x80;
+    const uint32_t code = half_magnitude(magnitude, man, man == 3 ? 7 : 15), capped = code > most ? most : code;
+    return magnitude > 0x7f800000 ? 0x7f : relu & (sign != 0) ? 0 : capped | sign;
+}
+/* f16 of the same, which is exact. */
+static inline uint32_t half_f16_of_f8(uint32_t a, int man, bool relu) {
+    const uint32_t magnitude = a & 0x7f, sign = (a & 0x80) << 8;
+    const uint32_t v = num_f32_bits(num_f32_from_bits(magnitude << 20) * 0x1p120f); /* e4m3: normal in f16, or zero */
+    const uint32_t code = man == 2 ? magnitude << 8 : magnitude ? (v >> 13) - (112 << 10) : 0;
+    return magnitude > (man == 2 ? 0x7cu : 0x7eu) ? 0x7fff : relu & (sign != 0) ? 0 : code | sign;
+}
+
 #endif

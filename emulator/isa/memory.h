@@ -42,9 +42,14 @@ REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const 
     const enum warp_space space = r->shared ? XS_SHARED_CTA : XS_GLOBAL;
     if (!events_wanted(w->gpu, isa_wants(space, effect)))
         return;
-    struct warp_span s = {.host = r->host, .base = r->shared ? 0 : r->at, .cta = w->cta, .space = space};
+    struct warp_span s;
+    s.host = r->host;
+    s.base = r->shared ? 0 : r->at;
+    s.cta = w->cta;
+    s.space = space;
+    s.affine = false;
     for (uint32_t l = 0; l < MACH_WARP; l++)
-        s.at[l] = r->rel[l] + (r->shared ? r->at : 0);
+        s.at[l] = (uint64_t)(int64_t)r->rel[l] + (r->shared ? r->at : 0);
     isa_tell_span(w, in, &s, size, mask, effect, NULL);
 }
 
@@ -63,7 +68,7 @@ REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsi
 
 static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
     const uint32_t sign = f->sign ? f->size == 1 ? 0x80 : 0x8000 : 0, keep = f->reg == 16 ? 0xffff : 0xffffffff;
-    uint32_t v[MACH_WARP];
+    uint32_t v[MACH_WARP] = {0};
     if (r->row && f->size == 1)
         for (uint32_t l = 0; l < MACH_WARP; l++)
             v[l] = r->host[l];
@@ -71,37 +76,42 @@ static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struc
         for (uint32_t l = 0; l < MACH_WARP; l++)
             v[l] = ((const uint16_t *)(const void *)r->host)[l];
     else if (f->size == 1)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            v[l] = r->host[r->rel[l]];
+        WARP_FOR_LANES(l, mask) { v[l] = r->host[r->rel[l]]; }
     else
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            v[l] = *(const uint16_t *)(const void *)(r->host + r->rel[l]);
+        WARP_FOR_LANES(l, mask) { v[l] = *(const uint16_t *)(const void *)(r->host + r->rel[l]); }
     for (uint32_t l = 0; l < MACH_WARP; l++)
         d[l] = mask >> l & 1 ? ((v[l] ^ sign) - sign) & keep : d[l];
 }
 
-static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
-    const uint32_t size = (uint32_t)f->size * f->count;
+REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
+                             unsigned element, unsigned count) {
+    const uint32_t size = element * count;
     struct reach r;
     if (!f->vectors || (f->addr->has_base && warp_poison(w, f->addr->slot) & mask) ||
         !reach_open(w, f->addr, mask, f->space, size, &r) || (r.shared && reach_poisoned(w, &r, size, mask)))
         return false;
-    for (unsigned e = 0; e < f->count; e++) {
-        const uint8_t *p = r.host + e * f->size;
-        if (f->size == 8 && r.row)
+    for (unsigned e = 0; e < count; e++) {
+        const uint8_t *p = r.host + e * element;
+        if (element == 8 && r.row)
             memcpy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
-        else if (f->size == 8)
+        else if (element == 8)
             reach_gather64(warp_dst64(w, f->slot[e]), p, &r, mask);
-        else if (f->size < 4)
+        else if (element < 4)
             reach_load_narrow(warp_dst32(w, f->slot[e]), f, &r, mask);
         else if (r.row)
-            reach_load_row(warp_dst32(w, f->slot[e]), r.host, e, f->count);
+            reach_load_row(warp_dst32(w, f->slot[e]), r.host, e, count);
         else
-            reach_gather32(warp_dst32(w, f->slot[e]), p, &r, mask);
+            reach_gather32(warp_dst32(w, f->slot[e]), p, r.room - e * element, &r, mask);
         warp_set_poison(w, f->slot[e], mask, 0);
     }
     reach_tell(w, in, &r, size, mask, EFFECT_READ);
     return true;
+}
+
+static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES)
+        return reach_load(w, in, f, WARP_ALL_LANES, 4, 1);
+    return reach_load(w, in, f, mask, f->size, f->count);
 }
 
 static bool mem_store_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
@@ -136,7 +146,7 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
         for (unsigned e = 0; e < f->count; e++)
             reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * f->size, &r, mask);
     if (r.shared && reach_poisoned(w, &r, size, mask))
-        WARP_FOR_LANES(l, mask) { warp_bits_set(w->cta->smem_poison, r.at + r.rel[l], size, 0); }
+        WARP_FOR_LANES(l, mask) { warp_bits_set(w->cta->smem_poison, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
     reach_tell(w, in, &r, size, mask, EFFECT_WRITE);
     return true;
 }

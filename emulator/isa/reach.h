@@ -13,101 +13,151 @@
 #define REACH_INLINE static inline __attribute__((always_inline))
 
 struct reach {
-    uint8_t *host; /* of the lowest byte */
+    uint8_t *host; /* what `rel` counts from */
     uint64_t at;   /* its device address, or its offset in shared memory */
+    uint64_t room; /* bytes from `host` to the end of the allocation, or of shared memory */
     bool shared;
-    bool row; /* all lanes, one after the other */
-    _Alignas(
-        64) uint32_t rel[MACH_WARP]; /* of each lane, from there. Those that are not active have one in bounds, too */
+    bool row;                            /* all lanes, one after the other from `host` on */
+    _Alignas(64) int32_t rel[MACH_WARP]; /* distance of each active lane */
 };
 
-/* Lowest address in *lo, the distance to the highest in *extent. False: further apart than 2 GiB. */
-REACH_INLINE bool reach_lanes(const struct warp *w, const struct warp_opnd *o, uint32_t mask, struct reach *r,
-                              uint64_t *lo, uint32_t *extent) {
-    const unsigned one = warp_lowest(mask);
-    if (!o->has_base) {
-        memset(r->rel, 0, sizeof r->rel);
-        *lo = (uint64_t)o->offset;
-        *extent = 0;
-        return true;
-    }
-    if (o->bits == 64) {
-        const uint64_t *b = warp_src64(w, o->slot), first = b[one];
-        int32_t d[MACH_WARP], least = 0, most = 0;
-        uint64_t wide = 0;
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            const uint64_t x = mask >> l & 1 ? b[l] - first : 0;
-            wide |= x + 0x80000000;
-            d[l] = (int32_t)x;
-        }
-        if (wide >> 32)
-            return false;
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            least = d[l] < least ? d[l] : least;
-            most = d[l] > most ? d[l] : most;
-        }
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            r->rel[l] = (uint32_t)d[l] - (uint32_t)least;
-        *lo = first + (uint64_t)(int64_t)least + (uint64_t)o->offset;
-        *extent = (uint32_t)most - (uint32_t)least;
-        return true;
-    }
-    const uint32_t *b = warp_src32(w, o->slot), first = b[one];
-    uint32_t x[MACH_WARP], least = first, most = first;
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        x[l] = mask >> l & 1 ? b[l] : first;
-        least = x[l] < least ? x[l] : least;
-        most = x[l] > most ? x[l] : most;
-    }
+/* Is a bit set in one of them? */
+REACH_INLINE bool reach_any(const uint32_t v[MACH_WARP]) {
+#if defined(__AVX512F__)
+    const __m512i x = _mm512_or_si512(_mm512_loadu_si512(v), _mm512_loadu_si512(v + 16));
+    return _mm512_test_epi32_mask(x, x) != 0;
+#else
+    const __m256i_u *p = (const void *)v;
+    const __m256i x = _mm256_or_si256(_mm256_or_si256(p[0], p[1]), _mm256_or_si256(p[2], p[3]));
+    return !_mm256_testz_si256(x, x);
+#endif
+}
+
+REACH_INLINE bool reach_row(const struct reach *r, uint32_t mask, uint32_t size) {
+    uint32_t apart[MACH_WARP];
     for (uint32_t l = 0; l < MACH_WARP; l++)
-        r->rel[l] = x[l] - least;
-    *lo = least + (uint64_t)o->offset;
-    *extent = most - least;
+        apart[l] = (uint32_t)r->rel[l] ^ l * size;
+    return mask == WARP_ALL_LANES && !reach_any(apart);
+}
+
+/* Addresses in a register of 32 bits, of the CTA's own shared memory. */
+REACH_INLINE bool reach_shared(const struct warp *w, const uint32_t *b, uint64_t offset, uint32_t mask, uint32_t size,
+                               struct reach *r) {
+    const struct cta *cta = w->cta;
+    const uint32_t rank = cta->rank << MACH_SMEM_RANK_SHIFT, room = cta->smem_end - MACH_SMEM_FIRST;
+    const uint32_t add = (uint32_t)offset - rank - MACH_SMEM_FIRST;
+    uint32_t bad[MACH_WARP];
+    if (room < size || offset + 0x1000000 > 0x2000000) /* far offsets carry into bits that wrap here */
+        return false;
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        const uint32_t off = b[l] + add;
+        r->rel[l] = (int32_t)off;
+        const uint32_t wrong = (off & (size - 1)) | (off > room - size ? 1 : 0) | (b[l] >= 0xfe000000 ? 1 : 0);
+        bad[l] = mask >> l & 1 ? wrong : 0;
+    }
+    if (reach_any(bad))
+        return false;
+    const uint32_t first = (uint32_t)r->rel[warp_lowest(mask)];
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        r->rel[l] -= (int32_t)first;
+    r->shared = true;
+    r->at = MACH_SMEM_FIRST + first;
+    r->host = cta->smem + r->at;
+    r->room = cta->smem_end - r->at;
     return true;
+}
+
+/* Addresses in a register of 64 bits, of one allocation. */
+REACH_INLINE bool reach_global(const struct warp *w, const uint64_t *b, uint64_t offset, uint32_t mask, uint32_t size,
+                               struct reach *r) {
+    const uint64_t first = b[warp_lowest(mask)];
+    uint64_t before = 0, bytes = 0;
+    uint32_t bad[MACH_WARP];
+    r->shared = false;
+    r->at = first + offset;
+    r->host = mem_block_at(w->gpu->mem, r->at, &before, &bytes);
+    r->room = bytes - before;
+    if (r->host == NULL || bytes < size || r->at & (size - 1))
+        return false;
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        const uint64_t d = b[l] - first;
+        const uint64_t wrong = (d & (size - 1)) | (d + before > bytes - size ? 1 : 0) | (d + 0x80000000) >> 32;
+        r->rel[l] = (int32_t)d;
+        bad[l] = mask >> l & 1 ? (uint32_t)(wrong | wrong >> 32) : 0;
+    }
+    return !reach_any(bad);
 }
 
 /* `size` bytes a lane, a power of two of at most 16, and aligned so. */
 REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, uint32_t mask, enum warp_space space,
                              uint32_t size, struct reach *r) {
-    uint64_t lo;
-    uint32_t extent, odd = 0, apart = 0;
-    if (!reach_lanes(w, o, mask, r, &lo, &extent))
+    const bool shared = space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER;
+    const uint64_t offset = (uint64_t)o->offset;
+    bool open = false;
+    if (!o->has_base)
         return false;
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        odd |= r->rel[l];
-        apart |= r->rel[l] ^ l * size;
-    }
-    if ((odd | lo) & (size - 1) || extent > INT32_MAX) /* gathers take signed distances */
-        return false;
-    r->row = !apart && mask == WARP_ALL_LANES;
-    if (space == XS_GENERIC && lo - MACH_WINDOW_SHARED < MACH_WINDOW_SIZE) {
-        space = XS_SHARED_CLUSTER;
-        lo -= MACH_WINDOW_SHARED;
-    }
-    r->shared = space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER;
-    if (r->shared) {
-        const struct cta *cta = w->cta;
-        const uint64_t off = lo - ((uint64_t)cta->rank << MACH_SMEM_RANK_SHIFT);
-        r->host = cta->smem + off;
-        r->at = off;
-        return off >= MACH_SMEM_FIRST && off < cta->smem_end && cta->smem_end - off >= (uint64_t)extent + size;
-    }
-    r->at = lo;
-    r->host = space == XS_GLOBAL || space == XS_GENERIC || space == XS_CONST
-                  ? mem_at(w->gpu->mem, lo, (uint64_t)extent + size)
-                  : NULL;
-    return r->host != NULL;
+    if (o->bits == 32 && shared)
+        open = reach_shared(w, warp_src32(w, o->slot), offset, mask, size, r);
+    else if (o->bits == 64 && shared) {
+        const uint64_t *b = warp_src64(w, o->slot);
+        uint32_t low[MACH_WARP], high[MACH_WARP];
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            low[l] = (uint32_t)b[l];
+            high[l] = mask >> l & 1 ? (uint32_t)(b[l] >> 32) : 0;
+        }
+        open = !reach_any(high) && reach_shared(w, low, offset, mask, size, r);
+    } else if (o->bits == 64 && (space == XS_GLOBAL || space == XS_GENERIC || space == XS_CONST))
+        open = reach_global(w, warp_src64(w, o->slot), offset, mask, size, r);
+    if (open)
+        r->row = reach_row(r, mask, size);
+    return open;
 }
 
 /* --- 16 or 8 lanes at a time -------------------------------------------------------------------------------------- */
 
-REACH_INLINE void reach_gather32(uint32_t *d, const uint8_t *p, const struct reach *r, uint32_t mask) {
 #if defined(__AVX512F__)
-    for (unsigned i = 0; i < MACH_WARP; i += 16) {
-        const __m512i at = _mm512_load_si512(r->rel + i), old = _mm512_loadu_si512(d + i);
-        _mm512_storeu_si512(d + i, _mm512_mask_i32gather_epi32(old, (__mmask16)(mask >> i), at, p, 1));
+/* Most of what is no row is one word for all lanes, two words, or lies within 256 bytes: no gather then, which takes as
+ * long as 32 loads. */
+static void reach_gather32(uint32_t *d, const uint8_t *p, uint64_t room, const struct reach *r, uint32_t mask) {
+    const __m512i a0 = _mm512_load_si512(r->rel), a1 = _mm512_load_si512(r->rel + 16);
+    const __mmask16 k0 = (__mmask16)mask, k1 = (__mmask16)(mask >> 16);
+    const int32_t first = r->rel[warp_lowest(mask)];
+    const __m512i f = _mm512_set1_epi32(first);
+    const uint32_t rest = _mm512_mask_cmpneq_epi32_mask(k0, a0, f) | (uint32_t)_mm512_mask_cmpneq_epi32_mask(k1, a1, f)
+                                                                         << 16;
+    uint32_t word, other;
+    memcpy(&word, p + first, sizeof word);
+    __m512i v0 = _mm512_set1_epi32((int)word), v1 = v0;
+    if (rest) {
+        const __m512i g = _mm512_set1_epi32(r->rel[warp_lowest(rest)]);
+        const uint32_t more = _mm512_mask_cmpneq_epi32_mask((__mmask16)rest, a0, g) |
+                              (uint32_t)_mm512_mask_cmpneq_epi32_mask((__mmask16)(rest >> 16), a1, g) << 16;
+        const __m512i i0 = _mm512_srli_epi32(_mm512_sub_epi32(a0, f), 2),
+                      i1 = _mm512_srli_epi32(_mm512_sub_epi32(a1, f), 2), most = _mm512_set1_epi32(64);
+        if (!more) {
+            memcpy(&other, p + r->rel[warp_lowest(rest)], sizeof other);
+            v0 = _mm512_mask_set1_epi32(v0, (__mmask16)rest, (int)other);
+            v1 = _mm512_mask_set1_epi32(v1, (__mmask16)(rest >> 16), (int)other);
+        } else if (first == 0 && room >= 256 && !_mm512_mask_cmpge_epu32_mask(k0, i0, most) &&
+                   !_mm512_mask_cmpge_epu32_mask(k1, i1, most)) {
+            const __m512i t0 = _mm512_loadu_si512(p), t1 = _mm512_loadu_si512(p + 64), t2 = _mm512_loadu_si512(p + 128),
+                          t3 = _mm512_loadu_si512(p + 192);
+            const __m512i half = _mm512_set1_epi32(32);
+            v0 = _mm512_mask_blend_epi32(_mm512_test_epi32_mask(i0, half), _mm512_permutex2var_epi32(t0, i0, t1),
+                                         _mm512_permutex2var_epi32(t2, i0, t3));
+            v1 = _mm512_mask_blend_epi32(_mm512_test_epi32_mask(i1, half), _mm512_permutex2var_epi32(t0, i1, t1),
+                                         _mm512_permutex2var_epi32(t2, i1, t3));
+        } else {
+            v0 = _mm512_mask_i32gather_epi32(v0, k0, a0, p, 1);
+            v1 = _mm512_mask_i32gather_epi32(v1, k1, a1, p, 1);
+        }
     }
+    _mm512_mask_storeu_epi32(d, k0, v0);
+    _mm512_mask_storeu_epi32(d + 16, k1, v1);
+}
 #else
+REACH_INLINE void reach_gather32(uint32_t *d, const uint8_t *p, uint64_t room, const struct reach *r, uint32_t mask) {
+    (void)room;
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     for (unsigned i = 0; i < MACH_WARP; i += 8) {
         const __m256i at = _mm256_load_si256((const __m256i *)(r->rel + i));
@@ -115,8 +165,8 @@ REACH_INLINE void reach_gather32(uint32_t *d, const uint8_t *p, const struct rea
         const __m256i on = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(mask >> i)), bit), bit);
         _mm256_storeu_si256((__m256i_u *)(d + i), _mm256_mask_i32gather_epi32(old, (const int *)p, at, on, 1));
     }
-#endif
 }
+#endif
 
 REACH_INLINE void reach_gather64(uint64_t *d, const uint8_t *p, const struct reach *r, uint32_t mask) {
 #if defined(__AVX512F__)
@@ -149,23 +199,33 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
     const uint32_t off = (uint32_t)r->at;
     uint32_t any = 0;
     if (r->row && (off & 7) == 0) {
-        for (uint32_t i = 0; i < MACH_WARP / 8 * size; i++)
-            any |= map[(off >> 3) + i];
+        for (uint32_t i = 0; i < size; i++) {
+            uint32_t word;
+            memcpy(&word, map + (off >> 3) + 4 * i, sizeof word);
+            any |= word;
+        }
         return any != 0;
     }
     const uint32_t part = (1u << size) - 1;
 #if defined(__AVX512F__)
+    /* words of the map: mostly within 32, around the first lane's; in front are those of the system's own bytes, behind
+     * it has room */
     __m512i sum = _mm512_setzero_si512();
+    const uint32_t from = ((off + (uint32_t)r->rel[warp_lowest(mask)]) >> 5) - 8;
+    const __m512i t0 = _mm512_loadu_si512(map + 4 * from), t1 = _mm512_loadu_si512(map + 4 * from + 64);
     for (unsigned i = 0; i < MACH_WARP; i += 16) {
+        const __mmask16 k = (__mmask16)(mask >> i);
         const __m512i at = _mm512_add_epi32(_mm512_load_si512(r->rel + i), _mm512_set1_epi32((int)off));
-        const __m512i word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), (__mmask16)(mask >> i),
-                                                         _mm512_srli_epi32(at, 5), map, 4);
+        const __m512i number = _mm512_srli_epi32(at, 5), near = _mm512_sub_epi32(number, _mm512_set1_epi32((int)from));
+        __m512i word = _mm512_maskz_permutex2var_epi32(k, t0, near, t1);
+        if (__builtin_expect(_mm512_mask_cmpge_epu32_mask(k, near, _mm512_set1_epi32(32)) != 0, 0))
+            word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), k, number, map, 4);
         sum = _mm512_or_si512(sum, _mm512_srlv_epi32(word, _mm512_and_si512(at, _mm512_set1_epi32(31))));
     }
     return _mm512_test_epi32_mask(sum, _mm512_set1_epi32((int)part)) != 0;
 #else
     WARP_FOR_LANES(l, mask) {
-        const uint32_t at = off + r->rel[l];
+        const uint32_t at = off + (uint32_t)r->rel[l];
         uint32_t word;
         memcpy(&word, map + (at >> 5) * 4, sizeof word);
         any |= word >> (at & 31);

@@ -224,6 +224,15 @@ uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size) {
     return m->backing + (addr - m->base);
 }
 
+uint8_t *mem_block_at(const struct devmem *m, uint64_t addr, uint64_t *before, uint64_t *bytes) {
+    const struct mem_block *b = block_at(m, addr);
+    if (!b || addr - b->addr >= b->size)
+        return NULL;
+    *before = addr - b->addr;
+    *bytes = b->size;
+    return m->backing + (addr - m->base);
+}
+
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out) {
     const struct mem_block *b = block_at(m, addr);
     if (b)
