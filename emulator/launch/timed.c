@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "engines/tc.h"
 #include "launch/state.h"
+#include "warp/loads.h"
 
 #include <math.h>
 
@@ -182,6 +183,20 @@ static const struct known *know(struct launch_island *isl, const struct insn *in
     return k;
 }
 
+/* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
+ * next when it has. */
+static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
+    struct mach_timing *t = timing_of(isl);
+    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
+    const double answered = load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+    if (answered <= t->now)
+        return false;
+    if (g->time.slots)
+        g->time.at = t->issue(t->ctx, w->cta, w->index, g->time.at, g->time.slots, g->time.cycles);
+    g->time = (struct warp_time){.at = fmax(g->time.at, answered)};
+    return true;
+}
+
 /* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
 static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
@@ -189,6 +204,8 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
     for (uint32_t n = 0; n < AHEAD; n++) {
         const struct insn *in = warp_next(w, g);
         k = in ? know(isl, in) : NULL;
+        if (k && waits_for_load(isl, w, g, k))
+            return;
         if (k && !k->registers)
             break;
         if (k && !g->again) {
@@ -201,9 +218,8 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         k = NULL;
     }
     const double slots = g->time.slots + (k ? 1 : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
-    g->time = (struct warp_time){
-        .at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles, k && k->cost.needs_loads),
-        .issued = k != NULL};
+    g->time =
+        (struct warp_time){.at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles), .issued = k != NULL};
 }
 
 /* An instruction takes effect. */

@@ -58,6 +58,13 @@ static const char text[] = RUN_HEADER
     HEAD("parted") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; @!%p1 bra meet;\n"
                    "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
                    "meet: @!%p1 mbarrier.arrive.shared::cta.b64 _, [%r3]; @%p1 st.global.u64 [%rd1], 1; ret; }\n"
+    /* two loads, between clocks that follow: one load; both; the sum of the two that another asks by; what was stored */
+    HEAD("loads") "mov.u64 %rd10, %clock64; ld.global.u64 %rd3, [%rd1+4096]; ld.global.u64 %rd4, [%rd1+8192];\n"
+                  "mov.u64 %rd11, %clock64; add.u64 %rd5, %rd3, %rd4; mov.u64 %rd12, %clock64;\n"
+                  "st.global.u64 [%rd1+64], %rd5; mov.u64 %rd13, %clock64; ld.global.u64 %rd6, [%rd1+64];\n"
+                  "add.u64 %rd6, %rd6, %rd1; ld.global.u64 %rd7, [%rd6+12288]; mov.u64 %rd14, %clock64;\n"
+                  "st.global.u64 [%rd1], %rd10; st.global.u64 [%rd1+8], %rd11; st.global.u64 [%rd1+16], %rd12;\n"
+                  "st.global.u64 [%rd1+24], %rd13; st.global.u64 [%rd1+32], %rd14; ret; }\n"
     /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
@@ -72,9 +79,22 @@ static struct clock_table round_costs(void) {
     static const struct {
         const char *name;
         double value;
-    } costs[] = {{"alu", 4},     {"control", 4},         {"global", 8},     {"async", 8},
-                 {"arrive", 10}, {"arrive_remote", 200}, {"wake", 20},      {"barrier", 20},
-                 {"clock", 2},   {"launch", 1500},       {"cta_start", 500}};
+    } costs[] = {{"alu", 4},
+                 {"control", 4},
+                 {"global", 8},
+                 {"async", 8},
+                 {"arrive", 10},
+                 {"arrive_remote", 200},
+                 {"wake", 20},
+                 {"barrier", 20},
+                 {"clock", 2},
+                 {"launch", 1500},
+                 {"cta_start", 500},
+                 {"l1_latency", 30},
+                 {"thread_latency", 1000},
+                 {"hbm_latency", 0},
+                 {"hbm_row", 0},
+                 {"l2_far", 0}};
     struct clock_table t = clock_b200();
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         CHECK(clock_table_set(&t, costs[i].name, costs[i].value));
@@ -189,6 +209,22 @@ static void test_later_clusters(void) {
     stop(&t);
 }
 
+/* Loads of 8 cycles each do not hold the warp, nor does their sum; the store of it waits for the second. What it stored
+ * comes from L1, for the address of the next load. */
+static void test_loads(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "loads", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 1) - word(&t, 0), 8 + 8 + 4);
+        CHECK_EQ(word(&t, 2) - word(&t, 1), 4 + 4);
+        const uint64_t stored = word(&t, 3) - word(&t, 0);
+        CHECK(stored >= 8 + 8 + 1000 + 8 && stored < 8 + 8 + 1000 + 8 + 16);
+        const uint64_t chased = word(&t, 4) - word(&t, 3);
+        CHECK(chased >= 8 + 30 + 4 + 8 && chased < 8 + 30 + 4 + 8 + 16);
+    }
+    stop(&t);
+}
+
 static void fails(const char *kernel, const char *id) {
     struct timed_run t;
     if (start(&t, 200000))
@@ -208,6 +244,7 @@ int main(void) {
     test_queue();
     test_waits();
     test_remote();
+    test_loads();
     test_later_clusters();
     test_reports();
     return check_report();
