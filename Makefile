@@ -149,7 +149,7 @@ EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 # What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.
 LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
 LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
-LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/%.o \
+LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o clock/load.o clock/table.o cudart/core/options.o cudart/loader/%.o \
                 explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/record.o report/text.o view/event_rows.o \
                 view/follow.o view/names%.o view/say.o view/tiles.o),$(LIB_OBJ))
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1 libcute_dsl_runtime.so)

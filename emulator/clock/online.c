@@ -299,3 +299,10 @@ void clock_online_free(struct clock_online *o) {
 }
 
 double clock_online_cycles(const struct clock_online *o) { return o->cycles; }
+
+double clock_online_tensor(const struct clock_online *o) {
+    double busy = 0;
+    for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++)
+        busy += o->model->sm[i].tensor.busy;
+    return o->cycles > 0 ? busy / (o->cycles * o->costs.sms) : 0;
+}

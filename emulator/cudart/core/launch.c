@@ -8,6 +8,7 @@
 
 #include "base/heap.h"
 #include "base/now.h"
+#include "cudart/core/cycles.h"
 #include "cudart/core/device.h"
 
 #include <stdio.h>
@@ -398,9 +399,11 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     if (c->time)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
-    if (c->time && c->clock)
-        fprintf(stderr, "sm100emu: %s: modelled: %.0f cycles\n", f->name, clock_online_cycles(c->clock));
-    rt_statistics_tell(c, fault);
+    if (c->time && c->clock) {
+        const double cycles = clock_online_cycles(c->clock);
+        rt_time_tell(f->name, cycles, rt_time(&c->state, cycles, clock_online_tensor(c->clock)));
+    }
+    rt_statistics_tell(c, f->name, fault);
     return fault;
 }
 
