@@ -90,7 +90,7 @@ def predict_mainloops():
     os.makedirs(os.path.dirname(path), exist_ok=True)
     for row in held:
         rows.mainloop_log(row, path)
-        row["predicted"] = rows.replay([path], [""], "--launches=2")[0][0]
+        row["predicted"] = rows.replay([path], [rows.LOOPS_CLOCK], "--launches=2")[0][0]
     os.remove(path)
     os.makedirs(RESULTS, exist_ok=True)
     with open(os.path.join(RESULTS, "mainloop.csv"), "w") as f:

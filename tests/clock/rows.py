@@ -23,6 +23,7 @@ def loops_clock():
 
 
 LOOPS_GHZ = loops_clock()
+LOOPS_CLOCK = f"clock={LOOPS_GHZ}"  # costs at it
 
 
 def figures(name):
