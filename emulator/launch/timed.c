@@ -4,7 +4,8 @@
  * that of the lower cluster, rank, and number, warps before queues. Times are the model's alone, so every run of every
  * machine is the same.
  *
- * A warp runs ahead of its time through instructions that touch registers alone, since nobody can tell. At the next of
+ * A warp runs ahead of its time through instructions of which nobody can tell when they run: they touch registers alone,
+ * or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the next of
  * another sort it asks when all of these are issued, and runs it when that time has come; what others did meanwhile is
  * done then. An operation is given its end when it is issued, and runs at that time.
  */
@@ -24,7 +25,7 @@
 struct known {
     const struct insn *in;
     struct mach_cost cost;
-    bool registers; /* it touches registers alone */
+    bool registers; /* it touches registers alone, or nobody can tell when: of_order */
 };
 
 struct timed {
@@ -174,12 +175,29 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
+/* Weak accesses to shared memory, and what orders memory alone: others can tell of them by what synchronises behind them,
+ * and that is done at its time. */
+static bool of_order(const struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    switch (src->op) {
+    case PTX_OP_ld:
+    case PTX_OP_st:
+        return (ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local)) &&
+               !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
+               !ptx_has(src, PTX_MOD_release);
+    case PTX_OP_fence:
+        return !ptx_has(src, PTX_MOD_sc);
+    default:
+        return src->op == PTX_OP_bar_warp_sync;
+    }
+}
+
 static const struct known *know(struct launch_island *isl, const struct insn *in) {
     struct known *k = &isl->timed->known[((uintptr_t)in / sizeof *in) % KNOWN];
     if (k->in == in)
         return k;
     const struct mach_cost cost = timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site);
-    *k = (struct known){in, cost, cost.registers && of_registers(in)};
+    *k = (struct known){in, cost, (cost.registers && of_registers(in)) || of_order(in)};
     return k;
 }
 
