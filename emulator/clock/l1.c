@@ -44,7 +44,7 @@ static struct clock_l1 *l1_of(struct clock_model *m, uint32_t sm) {
 /* The line's way, or NULL; `take`: in place of the one used longest ago. */
 static struct way *find(struct clock_l1 *l1, uint64_t line, bool take) {
     const uint64_t key = line * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    struct way *set = &l1->ways[key % l1->sets * WAYS], *oldest = set;
+    struct way *set = &l1->ways[(key * l1->sets >> 32) * WAYS], *oldest = set;
     for (struct way *w = set; w < set + WAYS; w++) {
         if (w->line == line + 1) {
             w->used = ++l1->tick;
@@ -117,8 +117,11 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
         if (fetch) {
             const uint32_t bytes = 32 * sectors_of(fetch);
             const struct clock_box box = {.address = x->line * 128, .bytes = 128};
-            const double there = clock_l2_look(m, at, out, &box), sent = clock_take(&m->l2, at, bytes / t->l2_rate);
-            const double back = fmax(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
+            const double there = w && w->words ? out : clock_l2_look(m, at, out, &box); /* L2 has the line of L1's */
+            const double sent = clock_take(&m->l2, at, bytes / t->l2_rate);
+            double back = fmax(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
+            if (w && w->words) /* in the order of the questions */
+                back = fmax(back, w->ready);
             m->l2_bytes += bytes;
             done = fmax(done, back);
             if (w) {

@@ -49,6 +49,7 @@ struct clock_online {
     const struct listener *listener;
     struct gpu *gpu;
     double cycles;
+    uint64_t met, counted; /* instructions that it was asked the cost of; of these in machine code */
 };
 
 static struct online_cluster *cluster_of(const struct listener *self, const struct cta *cta) {
@@ -176,10 +177,13 @@ static double begin(void *ctx) {
 }
 
 static struct mach_cost cost(void *ctx, const struct diag_site *site) {
-    const struct clock_online *o = ctx;
+    struct clock_online *o = ctx;
+    o->met++;
+    o->counted += site->sass != 0;
     const struct trace_kind k = trace_kind_of(site);
     const char *text = site->ptx_text ? site->ptx_text : "";
-    return (struct mach_cost){.cycles = clock_class_cycles(&o->costs, k.run),
+    return (struct mach_cost){.slots = k.own + k.more,
+                              .cycles = k.own * clock_class_cycles(&o->costs, k.run) + k.more * o->costs.alu,
                               .registers = (k.run == RUN_ALU || k.run == RUN_CONTROL) && !k.timed,
                               .needs_loads = k.run == RUN_ASYNC && (strstr(text, "fence") || strstr(text, "membar"))};
 }
@@ -257,6 +261,7 @@ static void on_host(const struct listener *self, const struct event_host *h) {
     if (h->kind == HOST_LAUNCH) {
         o->listener = self;
         o->timing.now = 0;
+        o->met = o->counted = 0;
         clock_model_rewind(o->model);
     } else if (h->kind == HOST_LAUNCH_END) {
         o->cycles = o->timing.now;
@@ -299,6 +304,8 @@ void clock_online_free(struct clock_online *o) {
 }
 
 double clock_online_cycles(const struct clock_online *o) { return o->cycles; }
+
+bool clock_online_ptx(const struct clock_online *o) { return 2 * o->counted < o->met; }
 
 double clock_online_tensor(const struct clock_online *o) {
     double busy = 0;

@@ -19,5 +19,7 @@ void clock_online_free(struct clock_online *o);
  * of all SMs of the chip were busy. */
 double clock_online_cycles(const struct clock_online *o);
 double clock_online_tensor(const struct clock_online *o);
+/* Are most instructions that it met counted as PTX has them, for want of machine code with a table of lines? */
+bool clock_online_ptx(const struct clock_online *o);
 
 #endif

@@ -227,7 +227,7 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         if (k && !k->registers)
             break;
         if (k && !g->again) {
-            g->time.slots++;
+            g->time.slots += k->cost.slots;
             g->time.cycles += k->cost.cycles;
         }
         warp_step(w, g);
@@ -235,7 +235,7 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
             return;
         k = NULL;
     }
-    const double slots = g->time.slots + (k ? 1 : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
+    const double slots = g->time.slots + (k ? k->cost.slots : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
     g->time =
         (struct warp_time){.at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles), .issued = k != NULL};
 }

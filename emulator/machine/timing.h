@@ -27,7 +27,8 @@ struct mach_agent {
 
 /* What an instruction is to time. */
 struct mach_cost {
-    double cycles;    /* from its issue to that of the next that needs it */
+    double slots;     /* instructions that are issued for it, */
+    double cycles;    /* and from the first's issue to that of the next that needs it */
     bool registers;   /* nobody but its own warp can tell when it runs, and it cannot tell itself */
     bool needs_loads; /* it waits for all that its warp has read of global memory: a fence */
 };

@@ -73,6 +73,7 @@ struct stats_time {
     char state[24]; /* as in --clock */
     double ghz, ns;
     double low, high; /* of ns: eight of ten kernels lie between; low == high: nobody knows */
+    bool ptx; /* most instructions are counted as PTX has them, for want of machine code with a table of lines */
 };
 void stats_time_print(const struct stats_time *t, FILE *f);
 

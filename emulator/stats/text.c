@@ -196,6 +196,8 @@ static void print_barriers(const struct stats *s, FILE *f) {
 
 void stats_time_print(const struct stats_time *t, FILE *f) {
     fprintf(f, "%.1f us at %.3f GHz (%s)", t->ns / 1000, t->ghz, t->state);
+    if (t->ptx)
+        fputs(", instructions counted in PTX", f);
     if (t->low < t->high)
         fprintf(f, "; of ten such kernels, eight take %.1f to %.1f us", t->low / 1000, t->high / 1000);
 }

@@ -16,7 +16,7 @@ struct site_seen *track_seen(struct cluster_track *t, const struct diag_site *si
     if (s->site == site)
         return s;
     const struct trace_kind k = trace_kind_of(site);
-    *s = (struct site_seen){.site = site, .run = k.run, .timed = k.timed};
+    *s = (struct site_seen){.site = site, .run = k.run, .timed = k.timed, .own = k.own, .more = k.more};
     return s;
 }
 

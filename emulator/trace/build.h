@@ -16,7 +16,8 @@ struct site_seen {
     const struct diag_site *site;
     uint32_t number; /* from 1; 0: no event has needed it */
     enum trace_run run;
-    bool timed; /* what it gives depends on time or on other clusters: TRACE_STEP, kind 1 */
+    bool timed;         /* what it gives depends on time or on other clusters: TRACE_STEP, kind 1 */
+    uint32_t own, more; /* struct trace_kind */
 };
 
 /* A warp, and the group of its lanes that runs. */
@@ -82,6 +83,7 @@ struct cluster_track {
     const struct trace_window *window;
     uint32_t warps_each;
     uint64_t max_events;
+    uint64_t counted; /* trace_log.counted */
     struct cta_track *ctas;
     struct barrier_track barrier;
     uint32_t exited;                       /* LIFE_LANES_EXIT, the latest event */

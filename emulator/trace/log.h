@@ -153,6 +153,7 @@ struct trace_log {
     uint32_t smem;     /* bytes of a CTA, static and dynamic */
     uint32_t resident; /* clusters that fit the GPU at a time */
     uint64_t instructions;
+    uint64_t counted; /* of them, those whose machine instructions are known and counted in `ran` */
     char *text;
     struct trace_site *sites;
     struct trace_call *calls;

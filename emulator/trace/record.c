@@ -418,7 +418,7 @@ static void on_wait(const struct listener *self, const struct event_wait *x) {
 /* --- instructions and global memory ------------------------------------------------------------------------------- */
 
 /* Before a count of steps is full, an event takes it. */
-#define RUN_FULL (UINT16_MAX - 1u)
+#define RUN_FULL (UINT16_MAX - 4096u)
 
 /* Instructions since the warp's last event from which on the wait for a load stands as an event of its own. */
 #define USE_APART 8u
@@ -439,6 +439,13 @@ static void note_use(const struct listener *self, struct cluster_track *t, const
     w->used = event > w->used ? event : w->used;
 }
 
+/* True when a count is full, for an event to take it. */
+static bool count(struct warp_track *w, const struct site_seen *seen) {
+    w->ran[seen->run] += seen->own;
+    w->ran[RUN_ALU] += seen->more;
+    return w->ran[seen->run] >= RUN_FULL || w->ran[RUN_ALU] >= RUN_FULL;
+}
+
 static void on_step(const struct listener *self, const struct event_step *s) {
     struct cluster_track *t = track_of(self, s->by.cta);
     if (!t)
@@ -446,16 +453,17 @@ static void on_step(const struct listener *self, const struct event_step *s) {
     struct warp_track *w = warp_of(t, &s->by);
     const struct site_seen *seen = track_seen(t, s->by.site);
     w->steps++;
+    t->counted += s->by.site->sass != 0;
     if (s->uses)
         note_use(self, t, s, w);
     if (!s->by.lanes) { /* it is issued all the same */
-        w->ran[seen->run] += w->ran[seen->run] < RUN_FULL;
+        count(w, seen);
         return;
     }
     if (w->now.lanes && !(w->now.lanes & s->by.lanes))
         w->other = w->now;
     w->now = (struct step){.lanes = s->by.lanes, .site = s->by.site, .at = w->steps};
-    const bool full = w->ran[seen->run]++ == RUN_FULL;
+    const bool full = count(w, seen);
     if (!seen->timed && !full)
         return;
     struct trace_event e = event_of(self, t, &s->by, TRACE_STEP, seen->timed);

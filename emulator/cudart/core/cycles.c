@@ -144,6 +144,7 @@ struct stats_cycles *rt_cycles(const struct trace_log *log, const struct clock_s
     s->tma = r.sms && r.cycles > 0 ? r.busy.tma / (r.cycles * r.sms) : 0;
     s->hbm = r.cycles > 0 ? r.busy.hbm / r.cycles : 0;
     s->time = rt_time(state, r.cycles, r.cycles > 0 ? r.busy.tensor / (r.cycles * table.sms) : 0);
+    s->time.ptx = 2 * log->counted < log->instructions;
     s->l2_bytes = r.busy.l2_bytes;
     s->hbm_bytes = r.busy.hbm_bytes;
     clock_doubts_text(&r.doubts, s->doubts, sizeof s->doubts);

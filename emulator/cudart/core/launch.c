@@ -401,7 +401,9 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
     if (c->time && c->clock) {
         const double cycles = clock_online_cycles(c->clock);
-        rt_time_tell(f->name, cycles, rt_time(&c->state, cycles, clock_online_tensor(c->clock)));
+        struct stats_time time = rt_time(&c->state, cycles, clock_online_tensor(c->clock));
+        time.ptx = clock_online_ptx(c->clock);
+        rt_time_tell(f->name, cycles, time);
     }
     rt_statistics_tell(c, f->name, fault);
     return fault;

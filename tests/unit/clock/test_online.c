@@ -2,6 +2,7 @@
  * from the table's costs by hand: an instruction on registers or a branch is 4 cycles. */
 #include "clock/online.h"
 #include "unit/run_ptx.h"
+#include "warp/warp.h"
 
 #define HEAD(name)                                                                                                     \
     ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
@@ -91,7 +92,7 @@ static struct clock_table round_costs(void) {
                  {"launch", 1500},
                  {"cta_start", 500},
                  {"l1_latency", 30},
-                 {"thread_latency", 1000},
+                 {"thread_latency", 500},
                  {"hbm_latency", 0},
                  {"hbm_row", 0},
                  {"l2_far", 0}};
@@ -107,18 +108,20 @@ struct timed_run {
     uint64_t out;
 };
 
-static bool start(struct timed_run *t, uint64_t watchdog) {
+static bool start_with(struct timed_run *t, uint64_t watchdog, const char *ptx) {
     struct mach_config c = mach_config_b200();
     c.schedule = MACH_SCHED_MODEL;
     c.watchdog = watchdog;
     c.threads = 3;
-    if (!run_open_config(&t->r, text, &c))
+    if (!run_open_config(&t->r, ptx, &c))
         return false;
     const struct clock_table costs = round_costs();
     t->clock = clock_online_attach(t->r.gpu, &costs);
     t->out = run_alloc(&t->r, 32 * 1024);
     return CHECK(t->clock != NULL);
 }
+
+static bool start(struct timed_run *t, uint64_t watchdog) { return start_with(t, watchdog, text); }
 
 static void stop(struct timed_run *t) {
     run_close(&t->r);
@@ -225,6 +228,50 @@ static void test_loads(void) {
     stop(&t);
 }
 
+/* Lines 0 to 4 of the first block became 0 to 3 machine instructions; of the second ptxas made copies, and its PTX
+ * counts. */
+static const char counted_text[] = RUN_HEADER ".visible .entry counted(.param .u64 out) {\n"
+                                              ".reg .b32 %r<4>; .reg .b64 %rd<8>;\n"
+                                              "ld.param.u64 %rd1, [out];\n"
+                                              "mov.u64 %rd2, %clock64;\n"
+                                              "mov.u32 %r1, 5;\n"
+                                              "mov.u64 %rd3, %clock64;\n"
+                                              "add.u32 %r2, %r1, 1;\n"
+                                              "mov.u64 %rd4, %clock64;\n"
+                                              "st.global.u64 [%rd1], %rd2;\n"
+                                              "st.global.u64 [%rd1+8], %rd3;\n"
+                                              "st.global.u64 [%rd1+16], %rd4;\n"
+                                              "bra next;\n"
+                                              "next: mov.u64 %rd5, %clock64;\n"
+                                              "add.u32 %r3, %r2, 1;\n"
+                                              "mov.u64 %rd6, %clock64;\n"
+                                              "st.global.u64 [%rd1+24], %rd5;\n"
+                                              "st.global.u64 [%rd1+32], %rd6;\n"
+                                              "ret;\n}\n";
+
+static void test_counts(void) {
+    static const uint32_t became[] = {1, 1, 0, 1, 3, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9};
+    struct timed_run t;
+    uint32_t counts[64] = {0};
+    if (start_with(&t, 1000000, counted_text)) {
+        const struct ptx_func *f = t.r.module->ptx->funcs[0];
+        CHECK_EQ(run(&t, "counted", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 1) - word(&t, 0), 4 + 4);
+        CHECK(clock_online_ptx(t.clock));
+        for (uint32_t i = 0; i < sizeof became / sizeof *became; i++)
+            counts[f->insns[i].site.ptx_line] = became[i];
+        lower_set_counts(t.r.module, counts, 64);
+        CHECK_EQ(f->insns[4].site.sass, 4);
+        CHECK_EQ(f->insns[11].site.sass, 0);
+        CHECK_EQ(run(&t, "counted", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 1) - word(&t, 0), 4 + 0);
+        CHECK_EQ(word(&t, 2) - word(&t, 1), 4 + 3 * 4);
+        CHECK_EQ(word(&t, 4) - word(&t, 3), 4 + 4);
+        CHECK(!clock_online_ptx(t.clock));
+    }
+    stop(&t);
+}
+
 static void fails(const char *kernel, const char *id) {
     struct timed_run t;
     if (start(&t, 200000))
@@ -245,6 +292,7 @@ int main(void) {
     test_waits();
     test_remote();
     test_loads();
+    test_counts();
     test_later_clusters();
     test_reports();
     return check_report();
