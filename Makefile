@@ -506,7 +506,7 @@ $(BATCH:%.cu=$(PROGRAMS)/%): $(PROGRAMS)/tests/batch
 	@ln -sf ../batch $@
 $(PROGRAMS)/tests/%: tests/%.cu $(TOOLKIT) Makefile
 	$(call nvcc,$<,$@)
-$(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h) common/descriptors.h Makefile
+$(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h tests/negative/*.h) common/descriptors.h Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O0 -g -std=c11 -D_GNU_SOURCE $(WARN) $< -o $@ -ldl -lm

@@ -104,6 +104,9 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
     case WAIT_ROOM:
         strbuf_put(b, "waits until fewer than %u operations of its CTA are in flight", ASYNC_MAX_OPS);
         return;
+    case WAIT_GRID:
+        strbuf_put(b, "waits in griddepcontrol.wait for the end of the kernel before");
+        return;
     case WAIT_JOIN:
         strbuf_put(b, "waits for the other lanes of its warp behind a branch");
         return;

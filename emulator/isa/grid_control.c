@@ -8,18 +8,28 @@
 
 /* --- griddepcontrol ----------------------------------------------------------------------------------------------- */
 
-/* Grids run one after the other here, so the prerequisite grids have completed before this one started (.wait), and an
- * early launch of dependents, which nobody may count on, does not happen (.launch_dependents). */
-static enum warp_status do_griddepcontrol(struct warp *w, const struct insn *in, uint32_t mask) {
-    const enum event_sync_kind kind = in->src->mods[0] == PTX_MOD_wait ? SYNC_GRID_WAIT : SYNC_GRID_LAUNCH_DEPENDENTS;
-    isa_saw_sync(w, in, mask, WANT_FENCE, (struct event_sync){.kind = kind});
+/* The prerequisite grid has completed before this one started, unless both overlap (launch/together.c): then its end
+ * wakes those who wait here. */
+static enum warp_status do_grid_wait(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (w->grid->held)
+        return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &(struct warp_wait){.kind = WAIT_GRID});
+    isa_saw_sync(w, in, mask, WANT_FENCE, (struct event_sync){.kind = SYNC_GRID_WAIT});
     return WARP_NEXT;
+}
+
+/* Once all CTAs have executed it, or have exited, dependents may start: an island whose CTAs all have stops here where
+ * that is of interest. */
+static enum warp_status do_launch_dependents(struct warp *w, const struct insn *in, uint32_t mask) {
+    isa_saw_sync(w, in, mask, WANT_FENCE, (struct event_sync){.kind = SYNC_GRID_LAUNCH_DEPENDENTS});
+    cta_triggers(w->cta);
+    w->paused = w->island->paused;
+    return w->paused ? WARP_YIELD : WARP_NEXT;
 }
 
 bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
     if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(action))))
         return isa_refuse(b, "the action is .launch_dependents or .wait");
-    in->fn = do_griddepcontrol;
+    in->fn = in->src->mods[0] == PTX_MOD_wait ? do_grid_wait : do_launch_dependents;
     return true;
 }
 

@@ -36,6 +36,7 @@ bool launch_admit(struct launch_state *st) {
     cl->block = st->grid.block;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         cl->cta[r].live_warps = cl->cta[r].num_warps = st->grid.warps;
+    isl->m.closed += cl->num_ctas;
     *isl->resident_tail = cl;
     isl->resident_tail = &cl->next;
     return true;

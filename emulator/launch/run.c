@@ -21,7 +21,10 @@
 /* --- rounds ------------------------------------------------------------------------------------------------------- */
 
 static void run_island(void *arg, uint32_t item, struct worker *worker) {
-    struct launch_island *isl = ((struct launch_island **)arg)[item];
+    struct launch_state *st = arg;
+    struct launch_island *isl = st->active[item];
+    if (st->second && !isl->goes_on)
+        return;
     isl->m.worker = worker;
     launch_take_turn(isl);
     if (isl->resident) /* another thread may have its next turn */
@@ -34,8 +37,9 @@ static int by_cluster(const void *a, const void *b) {
 }
 
 /* The islands with clusters, in the order of these, ready for a turn. */
-static uint32_t begin_round(struct launch_state *st, struct launch_island **active) {
+static void begin_round(struct launch_state *st, uint64_t most) {
     struct gpu *gpu = st->grid.gpu;
+    struct launch_island **active = st->active;
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->num_islands; i++)
         if (st->islands[i].resident)
@@ -44,14 +48,15 @@ static uint32_t begin_round(struct launch_state *st, struct launch_island **acti
     uint64_t left = gpu->config.watchdog - gpu->clock - gpu->starts, turn = n && left / n < TURN ? left / n + 1 : TURN;
     atomic_store(&st->stop, UINT32_MAX);
     st->grid_free = st->shares;
+    st->num_active = n;
     for (uint32_t i = 0; i < n; i++) {
         active[i]->order = i + 1;
         active[i]->idle = active[i]->wants_grid = false;
         active[i]->m.clock = gpu->clock;
         active[i]->m.starts = 0;
-        active[i]->limit = gpu->clock + turn;
+        active[i]->limit = gpu->clock + (turn < most ? turn : most);
+        active[i]->m.pauses = st->may_stay;
     }
-    return n;
 }
 
 /* Gives the clusters of an island the work that they asked the grid for. */
@@ -64,8 +69,10 @@ static bool serve(struct launch_island *isl) {
 }
 
 /* Adds up what the islands did, and serves them in their order. True when one of them can go on. */
-static bool end_round(struct launch_state *st, struct launch_island **active, uint32_t n) {
+static bool end_round(struct launch_state *st) {
     struct gpu *gpu = st->grid.gpu;
+    struct launch_island **active = st->active;
+    const uint32_t n = st->num_active;
     uint64_t start = gpu->clock;
     bool any = false;
     for (uint32_t i = 0; i < n && !gpu->fault; i++) {
@@ -93,27 +100,81 @@ static void give_up(struct launch_state *st, void (*report)(const struct deadloc
     xfree(at.clusters);
 }
 
-static void run_grid(struct launch_state *st) {
+bool launch_stuck(struct launch_state *st, enum launch_round round) {
     struct gpu *gpu = st->grid.gpu;
-    struct launch_island **active = xcalloc(st->num_islands, sizeof(struct launch_island *));
-    while (!gpu->fault) {
+    if (gpu->fault || round == ROUND_ENDED)
+        return false;
+    if (atomic_load(&gpu->late) != MACH_IN_TIME)
+        give_up(st, deadlock_report_late);
+    else if (gpu->clock + gpu->starts >= gpu->config.watchdog)
+        give_up(st, deadlock_report_watchdog);
+    else if (round == ROUND_IDLE)
+        give_up(st, deadlock_report);
+    else
+        return false;
+    return true;
+}
+
+/* Have all CTAs of the grid executed griddepcontrol.launch_dependents, or exited? */
+static bool is_open(const struct launch_state *st) {
+    uint64_t closed = st->num_clusters - st->next_cluster;
+    for (uint32_t i = 0; i < st->num_islands; i++)
+        closed += st->islands[i].m.closed;
+    return !closed;
+}
+
+static bool stays(struct launch_state *st) {
+    const bool yes = st->may_stay && is_open(st) && !st->grid.gpu->fault;
+    st->may_stay &= !yes;
+    return yes;
+}
+
+/* Islands whose turns were paused go on; the others have had theirs. False: none was. */
+static bool go_on(struct launch_state *st, uint64_t turn) {
+    bool any = false;
+    for (uint32_t i = 0; i < st->num_active; i++) {
+        struct launch_island *isl = st->active[i];
+        any |= isl->goes_on = isl->m.paused;
+        isl->m.paused = isl->m.pauses = false;
+        if (isl->goes_on && turn < isl->limit - isl->m.clock)
+            isl->limit = isl->m.clock + turn;
+    }
+    return any;
+}
+
+static void run_islands(struct launch_state *st, uint64_t turn) {
+    struct gpu *gpu = st->grid.gpu;
+    if (turn == LAUNCH_FULL_TURN)
+        crew_run(&gpu->crew, gpu->workers, gpu->config.threads, st->num_active, run_island, st);
+    else /* launches that overlap may share SMs, and so islands their state */
+        for (uint32_t i = 0; i < st->num_active; i++)
+            run_island(st, i, &gpu->workers[0]);
+}
+
+enum launch_round launch_round(struct launch_state *st, uint64_t turn) {
+    if (!st->in_round) {
         while (launch_admit(st))
             ;
-        uint32_t n = begin_round(st, active);
-        if (!n)
-            break;
-        crew_run(&gpu->crew, gpu->workers, gpu->config.threads, n, run_island, active);
-        bool any = end_round(st, active, n);
-        if (gpu->fault)
-            break;
-        if (atomic_load(&gpu->late) != MACH_IN_TIME)
-            give_up(st, deadlock_report_late);
-        else if (gpu->clock + gpu->starts >= gpu->config.watchdog)
-            give_up(st, deadlock_report_watchdog);
-        else if (!any)
-            give_up(st, deadlock_report);
+        begin_round(st, turn);
+        if (!st->num_active)
+            return st->next_cluster < st->num_clusters ? ROUND_IDLE : ROUND_ENDED;
+        run_islands(st, turn);
+        if (stays(st)) {
+            st->in_round = true;
+            return ROUND_OPEN;
+        }
     }
-    xfree(active);
+    st->in_round = false;
+    if (go_on(st, turn)) {
+        st->second = true;
+        run_islands(st, turn);
+        st->second = false;
+    }
+    const bool any = end_round(st) || st->woken;
+    st->woken = false;
+    if (st->grid.gpu->fault)
+        return ROUND_ENDED;
+    return stays(st) ? ROUND_OPEN : any ? ROUND_MOVED : ROUND_IDLE;
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
@@ -157,7 +218,8 @@ static struct launch_state describe_launch(struct gpu *gpu, const struct launch_
     };
 }
 
-static void tell(const struct launch_state *st, const struct launch_config *cfg, enum event_host_kind kind) {
+static void tell(const struct launch_state *st, enum event_host_kind kind) {
+    const struct launch_config *cfg = &st->config;
     const struct place_needs n = launch_cta_needs(st);
     const uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
     tell_host(st->grid.gpu, &(struct event_host){.kind = kind,
@@ -171,7 +233,8 @@ static void tell(const struct launch_state *st, const struct launch_config *cfg,
                                                  .dynamic_smem = cfg->dynamic_smem,
                                                  .resident = place_capacity(&st->grid.gpu->config, &n, ctas),
                                                  .early = cfg->early,
-                                                 .triggers = launch_kernel_triggers(cfg->kernel)});
+                                                 .triggers = launch_kernel_has(cfg->kernel, PTX_MOD_launch_dependents),
+                                                 .waits = launch_kernel_has(cfg->kernel, PTX_MOD_wait)});
 }
 
 /* A line that whatever is told next overwrites. next_cluster changes between rounds only, when no island runs. */
@@ -185,36 +248,44 @@ static void tell_progress(const struct island *isl, double seconds) {
             diag_function(st->grid.kernel->src->name, name, sizeof name), seconds, clusters);
 }
 
-int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
+struct launch_state *launch_begin(struct gpu *gpu, const struct launch_config *cfg) {
     const struct lower_kernel_info info = lower_kernel_info(cfg->kernel);
     const struct lower_smem_layout smem = lower_smem_layout(cfg->kernel->module, cfg->kernel);
-    struct launch_state st = describe_launch(gpu, cfg, &info, &smem);
-    if (cfg->param_bytes < info.param_bytes || !st.grid.threads || st.grid.warps > MACH_MAX_WARPS || !st.num_clusters)
+    struct launch_state *st = xcalloc(1, sizeof *st);
+    *st = describe_launch(gpu, cfg, &info, &smem);
+    st->config = *cfg;
+    if (cfg->param_bytes < info.param_bytes || !st->grid.threads || st->grid.warps > MACH_MAX_WARPS ||
+        !st->num_clusters)
         fatal_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
-    uint8_t *params = st.grid.params = xcalloc(info.param_bytes + 1, 1);
+    st->grid.params = xcalloc(info.param_bytes + 1, 1);
     if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
-        memcpy(params, cfg->params, info.param_bytes);
+        memcpy(st->grid.params, cfg->params, info.param_bytes);
     gpu->progress = tell_progress;
-    gpu_begin_launch(gpu);
     gpu->explain = warp_explain_unwritten;
-    struct place_needs n = launch_cta_needs(&st);
-    struct sm *sms[MACH_MAX_CLUSTER];
-    uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
-    if (!place_cluster(gpu, &n, ctas, sms))
+    const struct place_needs n = launch_cta_needs(st);
+    if (!place_capacity(&gpu->config, &n, cfg->cluster.x * cfg->cluster.y * cfg->cluster.z))
         fatal_broken("a cluster of %s does not fit an empty GPU", cfg->kernel->src->name);
-    for (uint32_t i = 0; i < ctas; i++)
-        place_leave(sms[i], &n);
-    tell(&st, cfg, HOST_LAUNCH);
-    launch_make_islands(&st);
-    run_grid(&st);
+    tell(st, HOST_LAUNCH);
+    launch_make_islands(st);
+    st->active = xcalloc(st->num_islands, sizeof *st->active);
+    return st;
+}
+
+void launch_end(struct launch_state *st, bool last) {
+    struct gpu *gpu = st->grid.gpu;
+    const struct launch_config *cfg = &st->config;
     /* its module is not const, and nobody else launches on this GPU now */
     cfg->kernel->module->funcs[cfg->kernel - cfg->kernel->module->funcs].steps = gpu->steps;
-    launch_close_islands(&st);
-    gpu_end_launch(gpu);
-    tell(&st, cfg, HOST_LAUNCH_END);
-    xfree(smem.offset);
-    xfree(params);
-    return gpu->fault;
+    launch_close_islands(st);
+    if (last)
+        gpu_end_launch(gpu);
+    tell(st, HOST_LAUNCH_END);
+    if (cfg->ended)
+        cfg->ended(cfg->ended_ctx, st->took);
+    xfree((void *)(uintptr_t)st->grid.smem_offset);
+    xfree(st->grid.params);
+    xfree(st->active);
+    xfree(st);
 }
 
 uint32_t launch_max_resident_clusters(const struct gpu *gpu, const struct launch_config *cfg) {

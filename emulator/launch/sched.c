@@ -31,6 +31,7 @@ void launch_note_exit(struct warp *w) {
         return;
     cta->cluster->live_ctas--;
     tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = LIFE_CTA_EXIT, .owner = cta});
+    cta_triggers(cta);
     tc_cta_exit(cta);
     for (uint32_t r = 0; r < cta->cluster->num_ctas; r++)
         mach_wake(&cta->cluster->cta[r]);
@@ -70,7 +71,7 @@ static bool step_queues(struct cluster *cl, bool *woke) {
 
 /* The island's turn is over: it faulted, or one did that comes before it, or it has run long enough. */
 bool launch_turn_over(struct launch_island *isl) {
-    return isl->m.fault || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
+    return isl->m.fault || isl->m.paused || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
            isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
 }
 
@@ -163,14 +164,21 @@ static void draw(void *arg, struct launch_agent agent) {
         d->pick = agent;
 }
 
+static void run_warp(struct launch_island *isl, struct warp *w, uint64_t budget) {
+    const uint64_t ran = warp_run(w, budget);
+    isl->rest = w->paused ? budget - ran : 0;
+    isl->rest_of = w;
+    w->paused = isl->rest > 0;
+    launch_note_exit(w);
+}
+
 /* random: one choice among the warps that can run and the queues that hold something, in a window of clusters. */
 static bool run_random(struct launch_island *isl) {
     struct draw d = {.isl = isl};
     launch_each_agent(isl, draw, &d);
     const struct launch_agent pick = d.pick;
     if (pick.w) {
-        warp_run(pick.w, 1 + mach_random(&isl->m) % 64);
-        launch_note_exit(pick.w);
+        run_warp(isl, pick.w, 1 + mach_random(&isl->m) % 64);
         return true;
     }
     if (pick.q && async_step(pick.q))
@@ -192,6 +200,11 @@ static bool each_waiting(struct launch_island *isl, bool (*fn)(struct warp *, st
                         any |= fn(w, &w->groups[k]);
             }
     return any;
+}
+
+static bool waits_for_grid(struct warp *w, struct group *g) {
+    (void)w;
+    return g->wait.kind == WAIT_GRID;
 }
 
 static bool resume_aligned(struct warp *w, struct group *g) {
@@ -243,6 +256,10 @@ bool launch_unstick(struct launch_island *isl) {
 
 /* random, pct: one choice. */
 static bool choose(struct launch_island *isl) {
+    if (isl->rest) { /* the turn was paused in between */
+        run_warp(isl, isl->rest_of, isl->rest);
+        return true;
+    }
     const uint64_t steps = launch_steps(isl);
     const bool late = isl->window && steps >= isl->patience;
     if (late || !isl->window) {
@@ -265,6 +282,7 @@ static bool runs_in_vain(struct launch_island *isl) {
     if (launch_turn_over(isl) || ++isl->vain < isl->look)
         return false;
     isl->look = 2 * isl->vain;
+    isl->m.pauses = false;
     if (!launch_circles(isl))
         return false;
     isl->look = 0;
@@ -277,10 +295,10 @@ void launch_take_turn(struct launch_island *isl) {
     if (schedule == MACH_SCHED_MODEL)
         launch_take_timed_turn(isl);
     const bool draws = schedule == MACH_SCHED_RANDOM || schedule == MACH_SCHED_PCT;
-    const uint64_t before = isl->m.progress;
-    if (schedule != MACH_SCHED_MODEL && isl->quiet && isl->resident && runs_in_vain(isl))
+    isl->progress_before = isl->goes_on ? isl->progress_before : isl->m.progress;
+    if (schedule != MACH_SCHED_MODEL && !isl->goes_on && isl->quiet && isl->resident && runs_in_vain(isl))
         isl->idle = true;
-    isl->quiet = false;
+    isl->goes_on = isl->quiet = false;
     while (schedule != MACH_SCHED_MODEL && !isl->idle && isl->resident && !launch_turn_over(isl)) {
         const uint64_t progress = isl->m.progress;
         bool any = draws ? choose(isl) : run_all(isl);
@@ -299,12 +317,12 @@ void launch_take_turn(struct launch_island *isl) {
             continue;
         if (isl->wants_grid)
             return;
-        if (!launch_unstick(isl)) {
+        if ((st->grid.held && each_waiting(isl, waits_for_grid)) || !launch_unstick(isl)) {
             isl->idle = true;
             return;
         }
     }
-    isl->quiet = isl->m.progress == before;
+    isl->quiet = isl->m.progress == isl->progress_before;
     if (isl->m.fault)
         stop_later(isl);
 }

@@ -79,19 +79,19 @@ bool launch_kernel_shares(const struct warp_func *kernel) {
     return false;
 }
 
-static bool func_triggers(const struct ptx_func *f, bool *calls) {
+static bool func_has(const struct ptx_func *f, enum ptx_mod action, bool *calls) {
     for (uint32_t i = 0; i < f->num_insns; i++) {
-        if (f->insns[i].op == PTX_OP_griddepcontrol && ptx_has(&f->insns[i], PTX_MOD_launch_dependents))
+        if (f->insns[i].op == PTX_OP_griddepcontrol && ptx_has(&f->insns[i], action))
             return true;
         *calls |= calls_out(&f->insns[i]);
     }
     return false;
 }
 
-bool launch_kernel_triggers(const struct warp_func *kernel) {
+bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action) {
     const struct ptx_module *m = kernel->module->ptx;
-    bool calls = false, triggers = func_triggers(kernel->src, &calls);
-    for (uint32_t i = 0; calls && !triggers && i < m->num_funcs; i++)
-        triggers = !m->funcs[i]->is_entry && func_triggers(m->funcs[i], &calls);
-    return triggers;
+    bool calls = false, has = func_has(kernel->src, action, &calls);
+    for (uint32_t i = 0; calls && !has && i < m->num_funcs; i++)
+        has = !m->funcs[i]->is_entry && func_has(m->funcs[i], action, &calls);
+    return has;
 }

@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 
+#define LAUNCH_FULL_TURN UINT64_MAX
+
 /* One launch, from the first CTA to the last. */
 struct launch_state {
     struct warp_grid grid; /* first: take_cluster finds the rest by it */
@@ -21,6 +23,20 @@ struct launch_state {
     uint32_t num_islands;
     uint32_t *island_of; /* by SM */
     atomic_uint stop;    /* islands that come later in this round need not go on */
+    struct launch_config config;
+    /* the round under way */
+    struct launch_island **active;
+    uint32_t num_active;
+    bool in_round; /* it is paused: some islands go on with their turns, */
+    bool second;   /*  and do so now */
+    /* launch/together.c */
+    bool may_stay;               /* it may be under way when the call that made it returns: not so far */
+    struct launch_state *before; /* the grid whose end griddepcontrol.wait waits for; NULL: it has completed */
+    bool woken;                  /* it has, since the last round ended */
+    uint32_t flight;             /* the gpu's, while it is this launch's: */
+    uint64_t clock, starts, steps;
+    void *watch[MACH_LISTENERS];
+    uint64_t took; /* nanoseconds */
 };
 
 /* What a launch knows of an island. */
@@ -45,14 +61,35 @@ struct launch_island {
     uint64_t change[MACH_MAX_DEPTH - 1]; /* steps before which the agent that is to run gets a low priority; 0: none */
     uint64_t lowest;                     /* priority given so far */
     struct timed *timed;                 /* MACH_SCHED_MODEL: launch/timed.c */
+    /* MACH_SCHED_RANDOM: its turn was paused */
+    bool goes_on;             /* and is not over */
+    uint64_t progress_before; /* when it began */
+    struct warp *rest_of;     /* who has so many instructions left of a choice */
+    uint64_t rest;
     bool asked_aligned; /* groups at .aligned instructions were resumed, and nothing has happened since */
 };
 
 /* --- a launch ----------------------------------------------------------------------------------------------------- */
 /* May clusters of this kernel see what others do while they run? launch/shares.c */
 bool launch_kernel_shares(const struct warp_func *kernel);
-/* Does it, or what it calls, execute griddepcontrol.launch_dependents? launch/shares.c */
-bool launch_kernel_triggers(const struct warp_func *kernel);
+/* Has it, or what it calls, this griddepcontrol: .launch_dependents or .wait? launch/shares.c */
+bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action);
+
+/* --- rounds: launch/run.c ------------------------------------------------------------------------------------------ */
+/* A launch begins: all but its clusters. */
+struct launch_state *launch_begin(struct gpu *gpu, const struct launch_config *launch);
+/* A round of at most `turn` instructions for each island. */
+enum launch_round {
+    ROUND_MOVED,
+    ROUND_IDLE,  /* nothing can go on, or has come yet */
+    ROUND_OPEN,  /* likewise of may_stay: all of its CTAs have let dependents start */
+    ROUND_ENDED, /* the launch has, or it has faulted */
+};
+enum launch_round launch_round(struct launch_state *st, uint64_t turn);
+/* It is stuck, or has run too long: reports it. False: it is neither. */
+bool launch_stuck(struct launch_state *st, enum launch_round round);
+/* It is over: tells it, and frees it. `last`: no other is under way. */
+void launch_end(struct launch_state *st, bool last);
 
 /* --- residency: launch/resident.c --------------------------------------------------------------------------------- */
 /* What a CTA takes of its SM. */

@@ -241,6 +241,7 @@ enum event_wait_kind {
     WAIT_ALIGNED,    /* at an .aligned instruction until the warp's other lanes come */
     WAIT_RIDING,     /* executing one .sync instruction as part of another group */
     WAIT_ROOM,       /* clusterlaunchcontrol.try_cancel, until fewer than ASYNC_MAX_OPS are in flight */
+    WAIT_GRID,       /* griddepcontrol.wait, until the grid before it has completed */
     WAIT_LAST
 };
 
@@ -299,7 +300,7 @@ struct event_life {
 
 enum event_host_kind {
     HOST_LAUNCH,     /* a grid begins; by launch/run.c */
-    HOST_LAUNCH_END, /* all of its CTAs have ended, or it faulted */
+    HOST_LAUNCH_END, /* all of its CTAs have ended, or it faulted. Launches that overlap (launch/launch.h) nest */
     HOST_COPY,       /* memcpy or memset on a stream; by cudart/ */
     HOST_ALLOC,      /* `bytes` of device, managed or pinned memory from `dst` on; by cudart/core/memory.c */
     HOST_FREE,       /* all from `dst` on */
@@ -322,7 +323,8 @@ struct event_host {
     uint32_t static_smem, dynamic_smem; /* bytes */
     uint32_t resident;                  /* launches: clusters that the empty GPU holds at a time */
     bool early;    /* programmatic stream serialisation: may begin before its stream's last grid ends */
-    bool triggers; /* launches: the kernel has griddepcontrol.launch_dependents */
+    bool triggers; /* launches: the kernel has griddepcontrol.launch_dependents, */
+    bool waits;    /*  and griddepcontrol.wait */
     bool blocks;   /* copies: the host goes on when it is done; see HOST_STREAM */
 };
 

@@ -42,15 +42,18 @@ struct island {
     struct gpu *gpu;
     struct worker *worker; /* whose host thread runs it now: memory to work in */
 
-    uint64_t clock;             /* warp instructions of this launch up to here; %clock64 */
-    uint64_t progress;          /* bumped by all that others can observe: stores, arrivals, completions, exits */
-    uint64_t steps;             /* its own instructions before this round, and its operations */
-    uint64_t rng;               /* MACH_SCHED_RANDOM and _PCT */
-    uint64_t async_pending;     /* operations queued and not yet run */
-    bool crowded;               /* they are to run before the next instruction: machine/async.h */
-    int fault;                  /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
-    uint64_t starts;            /* what the watchdog counts in this round beside instructions: launch/resident.c */
-    uint32_t asked;             /* times that island_late was asked since it looked at the clock */
+    uint64_t clock;         /* warp instructions of this launch up to here; %clock64 */
+    uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
+    uint64_t steps;         /* its own instructions before this round, and its operations */
+    uint64_t rng;           /* MACH_SCHED_RANDOM and _PCT */
+    uint64_t async_pending; /* operations queued and not yet run */
+    bool crowded;           /* they are to run before the next instruction: machine/async.h */
+    int fault;              /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
+    uint64_t starts;        /* what the watchdog counts in this round beside instructions: launch/resident.c */
+    uint32_t asked;         /* times that island_late was asked since it looked at the clock */
+    uint32_t
+        closed; /* CTAs that have neither executed griddepcontrol.launch_dependents nor exited; when none is left */
+    bool pauses, paused;        /*  the turn is to end at once: it has */
     bool timed;                 /* MACH_SCHED_MODEL: what has changed since the scheduler last looked: */
     struct cta *woken;          /*  CTAs by mach_wake, */
     struct async_queue *issued; /*  and queues to which an operation came */

@@ -96,6 +96,7 @@ void gpu_destroy(struct gpu *gpu) {
     mem_destroy(gpu->mem);
     findings_free(gpu->findings);
     xfree(gpu->listeners);
+    xfree(gpu->flights);
     xfree(gpu);
 }
 

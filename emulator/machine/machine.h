@@ -32,6 +32,7 @@
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
 #define MACH_MAX_DEPTH 16u
 #define MACH_MBAR_PLACES 64u /* a power of two */
+#define MACH_FLIGHTS 4u      /* launches that overlap */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
 #define MACH_WINDOW_SHARED 0x0001000000000000ull /* 4 GiB */
@@ -70,6 +71,7 @@ struct mach_config {
     uint32_t threads; /* of the host, 1 or more: how many islands run at a time */
     /* how tcgen05.mma sums: simd/multiply.h, simd/amx.h, simd/fused.h */
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST, MACH_UMMA_B200 } umma;
+    uint32_t host_vectors; /* the most that is used of the host's units, an enum simd (simd/simd.h); 0: all it has */
     uint64_t watchdog;    /* warp instructions of one launch before it is stopped */
     uint64_t timeout;     /* nanoseconds of one launch before it is stopped; 0: none */
     bool verbose;         /* reports leave nothing out */
@@ -159,6 +161,7 @@ struct cta {
     } bar[MACH_BARRIERS];
 
     bool cancel_failed; /* a thread has read that clusterlaunchcontrol.try_cancel failed: isa/grid_control.c */
+    bool triggered;     /* a thread has executed griddepcontrol.launch_dependents, or all have exited */
 
     struct tc_state *tc;         /* engines/: tcgen05 state of this CTA, NULL until first used */
     struct async_queue *queues;  /* list of this CTA's queues, machine/async.h */
@@ -215,12 +218,15 @@ struct gpu {
     uint64_t clock;          /* warp instructions issued */
     uint64_t starts;         /* what the watchdog counts beside them */
     uint64_t steps;          /* instructions and operations, of the island that took the most */
+    uint32_t flight;         /* which of the launches that overlap it is, below MACH_FLIGHTS */
     int fault;               /* 0, or the cuda_error of its first fault: everything stops */
     _Atomic uint32_t unseen; /* bits of enum bound (report/bounds.h) */
 
     /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
      * launch/, or NULL. */
     bool (*explain)(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story);
+
+    struct flights *flights; /* launch/together.c: launches under way; NULL: there never was one between two calls */
 
     /* MACH_SCHED_MODEL: who knows how long things take; set before the first launch by who makes the gpu */
     struct mach_timing *timing;
@@ -264,6 +270,15 @@ void cta_alloc_smem(struct cta *cta, uint32_t bytes);
  * report says where that came from. Of 0 bytes nothing is asked. */
 void mach_fault_unwritten(struct cta *cta, uint32_t off, uint32_t bytes, const struct mach_origin *origin,
                           const struct diag *proto, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* The CTA executes griddepcontrol.launch_dependents, or has exited. */
+static inline void cta_triggers(struct cta *cta) {
+    struct island *isl = cta->island;
+    if (cta->triggered)
+        return;
+    cta->triggered = true;
+    isl->paused = --isl->closed == 0 && isl->pauses;
+}
 
 /* Something changed that warps of this CTA may wait for. Also counts as progress. */
 static inline void mach_wake(struct cta *cta) {

@@ -27,6 +27,7 @@ struct devmem {
     void *front_map, *back_map; /* what mem_create mapped: each HUGE_PAGE longer than the region */
     int fd;                     /* memfd behind both sides of managed blocks; -1 before the first */
     struct blocks blocks;
+    uint64_t shared; /* of these, those that the host sees */
     struct blocks heap; /* base 0: not reserved yet */
     uint64_t heap_bytes;
     bool told_starved;
@@ -178,6 +179,7 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
         want_huge_pages(m, at, size);
     fence_block(m, at, size, need);
     m->used += need;
+    m->shared += host_sees(kind);
     return at;
 }
 
@@ -198,9 +200,12 @@ bool mem_free(struct devmem *m, uint64_t addr) {
         madvise(m->backing + first, last - first, MADV_DONTNEED);
     poison_forbid(m->backing + (addr - m->base), b.size);
     m->used -= need;
+    m->shared -= host_sees(b.kind);
     budget_give(need);
     return true;
 }
+
+bool mem_host_sees(const struct devmem *m) { return m->shared > 0; }
 
 uint64_t mem_placed(const struct devmem *m) { return m->blocks.num_placed; }
 

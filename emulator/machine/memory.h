@@ -25,6 +25,8 @@ void mem_destroy(struct devmem *m);
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name);
 /* How many allocations there have been: the serial of the latest one. */
 uint64_t mem_placed(const struct devmem *m);
+/* Is there memory that the host reads and writes at its device address? */
+bool mem_host_sees(const struct devmem *m);
 /* Says with which flags the host asked for this allocation. */
 void mem_flag(struct devmem *m, uint64_t addr, uint32_t flags);
 /* Frees the block that starts at addr; false when none does, or when the host refuses to unmap a managed one: the block

@@ -41,8 +41,8 @@ bool simd_available(enum simd simd) { return simd == SIMD_PORTABLE; }
 
 #endif
 
-enum simd simd_best(void) {
-    enum simd best = SIMD_AMX;
+enum simd simd_best(enum simd most) {
+    enum simd best = most == SIMD_BEST ? SIMD_AMX : most;
     while (!simd_available(best))
         best--;
     return best;

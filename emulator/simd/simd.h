@@ -13,8 +13,9 @@
 /* Each with what those before it have. SIMD_BEST asks the host. */
 enum simd { SIMD_BEST, SIMD_PORTABLE, SIMD_AVX2, SIMD_AVX512, SIMD_AMX };
 
-/* Can this host run `simd`, and which is the best? They ask CPU and kernel, which is slow in a virtual machine. */
+/* Can this host run `simd`, and which is the best, of those up to `most` unless that is SIMD_BEST? They ask CPU and
+ * kernel, which is slow in a virtual machine. */
 bool simd_available(enum simd simd);
-enum simd simd_best(void);
+enum simd simd_best(enum simd most);
 
 #endif

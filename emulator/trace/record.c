@@ -387,6 +387,7 @@ static uint32_t wait_cause(const struct listener *self, struct cluster_track *t,
         return w->copied;
     case WAIT_ROOM:
         return c->completed;
+    case WAIT_GRID: /* of another launch */
     case WAIT_NONE:
     case WAIT_LAST:
         break;

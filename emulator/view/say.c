@@ -36,6 +36,7 @@ static const char *wait_name(uint32_t kind) {
         [WAIT_ALIGNED] = "the warp's other lanes",
         [WAIT_RIDING] = "the warp's other lanes",
         [WAIT_ROOM] = "room for a try_cancel",
+        [WAIT_GRID] = "the grid before this one",
     };
     return kind < WAIT_LAST ? text[kind] : text[0];
 }

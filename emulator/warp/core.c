@@ -354,6 +354,8 @@ static bool still_waits(const struct warp *w, const struct group *g) {
         return cta->bar[wait->addr].phase == wait->value && cta->cluster->exits == wait->exits;
     case WAIT_CLUSTER:
         return cta->cluster->bar_phase == wait->value && cta->cluster->exits == wait->exits;
+    case WAIT_GRID:
+        return w->grid->held;
     default:
         return false;
     }
@@ -503,13 +505,15 @@ uint64_t warp_run(struct warp *w, uint64_t budget) {
     uint64_t ran = 0;
     w->yielded = false;
     while (ran < budget && w->live && !w->island->fault && !w->yielded) {
-        struct group *g = next_group(w);
+        const bool goes_on = w->paused;
+        struct group *g = goes_on ? w->g : next_group(w);
         if (!g)
             break;
+        w->paused = false;
         w->g = g;
         g->state = GROUP_READY;
         uint64_t n = run_group(w, budget - ran);
-        ran += n ? n : 1; /* parking costs nothing but must not spin */
+        ran += n || goes_on ? n : 1; /* parking costs nothing but must not spin */
     }
     return ran;
 }

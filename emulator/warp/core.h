@@ -23,6 +23,7 @@ struct warp_grid {
     const uint32_t *smem_offset; /* of the kernel's shared variables, by dense number */
     uint8_t *params;             /* kernel parameters as loads of the param window see them */
     uint64_t param_bytes;
+    bool held; /* the grid before this one, which griddepcontrol.wait waits for, is under way */
     /* Takes the next cluster that is not resident yet off the grid (clusterlaunchcontrol): its %clusterid. LATER: not
      * while other islands run; `isl` is asked again when its turn is over. */
     enum warp_grid_answer (*take_cluster)(struct warp_grid *g, struct island *isl, struct diag_dim3 *id);

@@ -93,6 +93,7 @@ struct warp {
     uint64_t priority;       /* MACH_SCHED_PCT */
     struct mach_agent agent; /* MACH_SCHED_MODEL */
     bool yielded;            /* its last turn ended with WARP_YIELD */
+    bool paused;             /* or in between: its next turn goes on with the same group (launch/together.c) */
     bool ended;              /* all lanes exited and the CTA has counted it (launch/sched.c) */
     /* current group, valid while a handler runs */
     struct group *g;

@@ -179,7 +179,7 @@ static void bench_tensor_core(void) {
         printf("; OpenBLAS %s\n", blas.core);
     else
         printf("; OpenBLAS is not installed (Debian, Ubuntu: libopenblas0; Fedora: openblas): no ratios\n");
-    enum simd best = simd_best();
+    enum simd best = simd_best(SIMD_BEST);
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         bench_mma(&products[i], best, false, &blas);
     for (enum simd s = SIMD_PORTABLE; s <= SIMD_AMX; s++)

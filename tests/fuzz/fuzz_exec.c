@@ -79,6 +79,8 @@ static void set_options(uint64_t *r) {
     setenv("SM100EMU_SCHEDULE", CHOOSE(r, schedules), 1);
     setenv("SM100EMU_CHECK", CHOOSE(r, checks), 1);
     setenv("SM100EMU_THREADS", CHOOSE(r, threads), 1);
+    static const char *const vectors[] = {"portable", "avx2", "avx512", "amx"};
+    setenv("SM100EMU_HOST_VECTORS", CHOOSE(r, vectors), 1);
     setenv("SM100EMU_UMMA", below(r, 8) ? "exact" : "fast", 1);
     setenv("SM100EMU_WATCHDOG", "20000", 1);
     setenv("SM100EMU_MEMORY", "1G", 1);

@@ -1,4 +1,4 @@
-/* driver.h - the CUDA driver API for the programs of tests/silicon. It is opened while they run: a GPU's libcuda.so.1,
+/* driver.h - the CUDA driver API for the programs of tests/silicon and tests/negative. It is opened while they run: a GPU's libcuda.so.1,
  * or the emulator's under its launcher. So they are built without a CUDA toolkit, and their PTX is translated by
  * whatever runs it. A program has one driver and one context at a time.
  */
@@ -44,7 +44,8 @@ static inline void *driver_call(const Driver *d, const char *name) {
     return symbol;
 }
 
-static inline Driver open_driver(void) {
+/* Its calls. */
+static inline Driver load_driver(void) {
     Driver d = {.library = dlopen("libcuda.so.1", RTLD_NOW)};
     if (!d.library)
         die("libcuda.so.1", dlerror());
@@ -70,6 +71,12 @@ static inline Driver open_driver(void) {
         void *symbol = driver_call(&d, calls[i].name);
         memcpy(calls[i].slot, &symbol, sizeof symbol);
     }
+    return d;
+}
+
+/* And the device. */
+static inline Driver open_driver(void) {
+    Driver d = load_driver();
     if (d.init(0) || d.device_get(&d.device, 0))
         die("libcuda.so.1", "no device");
     return d;

@@ -45,17 +45,21 @@ struct grid_wait {
     uint32_t cluster, warp, lanes, time;
 };
 
+/* A kernel under way. */
+struct run {
+    struct task *now;        /* NULL: there is none */
+    bool lost, forgotten;    /* what it touches may be what was not kept: a task; of a task that is open */
+    task_set open;           /* tasks, remembered, that need not be over when it begins, or that began beside it */
+    struct grid_wait *waits; /* where somebody may ask */
+    uint32_t num_waits, cap_waits;
+};
+
 struct grids {
     struct gpu *gpu;
     struct tasks tasks;
-    struct touches *pages;   /* NULL: nothing was ever remembered */
-    struct task *now;        /* the running kernel; NULL: none */
-    bool lost, forgotten;    /* what it touches may be what was not kept: a task; of a task that is open */
-    task_set open;           /* tasks, remembered, that need not be over when it begins, */
-    _Atomic task_set seen;   /*  but whose strong write it has read */
-    pthread_mutex_t lock;    /* of what follows */
-    struct grid_wait *waits; /* of the running kernel, where somebody may ask */
-    uint32_t num_waits, cap_waits;
+    struct touches *pages; /* NULL: nothing was ever remembered */
+    struct run run[MACH_FLIGHTS];
+    pthread_mutex_t lock; /* of the runs' waits */
 };
 
 struct grids *grids_new(struct gpu *gpu) {
@@ -70,11 +74,17 @@ void grids_free(struct grids *g) {
     tasks_free(&g->tasks);
     touches_free(g->pages);
     pthread_mutex_destroy(&g->lock);
-    xfree(g->waits);
+    for (uint32_t i = 0; i < MACH_FLIGHTS; i++)
+        xfree(g->run[i].waits);
     xfree(g);
 }
 
-bool grids_wants(const struct grids *g) { return g->now && (g->open || g->now->kept || g->lost); }
+static struct run *run_of(struct grids *g) { return &g->run[g->gpu->flight]; }
+
+bool grids_wants(const struct grids *g) {
+    const struct run *run = &g->run[g->gpu->flight];
+    return run->now && (run->open || run->now->kept || run->lost);
+}
 
 static uint32_t place_of(const struct grids *g, const struct task *k) { return (uint32_t)(k - g->tasks.task); }
 
@@ -89,10 +99,11 @@ static bool knows_wait(const struct race *r, const struct grid_wait *w, const st
 
 /* Has one executed griddepcontrol.wait of whom the viewer knows, or itself? */
 static bool has_waited(struct grids *g, const struct race *r, const struct viewer *v) {
+    const struct run *run = run_of(g);
     bool found = false;
     pthread_mutex_lock(&g->lock);
-    for (uint32_t i = 0; i < g->num_waits && !found; i++)
-        found = knows_wait(r, &g->waits[i], v);
+    for (uint32_t i = 0; i < run->num_waits && !found; i++)
+        found = knows_wait(r, &run->waits[i], v);
     pthread_mutex_unlock(&g->lock);
     return found;
 }
@@ -104,57 +115,60 @@ static void goes_on(struct grids *g, struct race *r, const struct event_by *by) 
         const struct strand *s = &r->warps[warp].strand[i];
         const struct viewer v = viewer_of_strand(r, by, warp, s, EFFECT_READ);
         if (s->lanes & by->lanes && has_waited(g, r, &v))
-            g->now->waits_first = true;
+            run_of(g)->now->waits_first = true;
     }
 }
 
 static void waits(struct grids *g, const struct race *r, const struct event_sync *e) {
     const struct grid_wait w = {r->number, race_warp_of(r, &e->by), e->by.lanes, r->time};
+    struct run *run = run_of(g);
     uint32_t before = 0;
-    g->now->waits = true;
-    if (!g->now->early)
+    run->now->waits = true;
+    if (!run->now->early)
         return;
     pthread_mutex_lock(&g->lock);
-    for (uint32_t i = 0; i < g->num_waits; i++)
-        before |= g->waits[i].cluster == w.cluster && g->waits[i].warp == w.warp ? g->waits[i].lanes : 0;
+    for (uint32_t i = 0; i < run->num_waits; i++)
+        before |= run->waits[i].cluster == w.cluster && run->waits[i].warp == w.warp ? run->waits[i].lanes : 0;
     if (w.lanes & ~before) {
-        g->waits = xgrow(g->waits, g->num_waits, &g->cap_waits, sizeof *g->waits);
-        g->waits[g->num_waits] = w;
-        g->waits[g->num_waits++].lanes &= ~before;
+        run->waits = xgrow(run->waits, run->num_waits, &run->cap_waits, sizeof *run->waits);
+        run->waits[run->num_waits] = w;
+        run->waits[run->num_waits++].lanes &= ~before;
     }
     pthread_mutex_unlock(&g->lock);
 }
 
 void grids_sync(struct grids *g, struct race *r, const struct event_sync *e) {
-    if (!g->now)
+    struct task *now = run_of(g)->now;
+    if (!now)
         return;
     if (e->kind == SYNC_GRID_WAIT) {
         waits(g, r, e);
         return;
     }
     struct cta_watch *cta = race_cta(r, e->by.cta);
-    if (!cta->triggered && g->now->early) /* repeated, it has no further effect */
+    if (!cta->triggered && now->early) /* repeated, it has no further effect */
         goes_on(g, r, &e->by);
     cta->triggered = true;
-    g->now->triggered = true;
+    now->triggered = true;
 }
 
 void grids_cta_exits(struct grids *g, struct race *r, const struct cta *cta) {
-    if (!g->now || !g->now->early || race_cta(r, cta)->triggered)
+    const struct run *run = run_of(g);
+    if (!run->now || !run->now->early || race_cta(r, cta)->triggered)
         return;
     pthread_mutex_lock(&g->lock);
-    for (uint32_t i = 0; i < g->num_waits; i++)
-        if (g->waits[i].cluster == r->number && g->waits[i].warp / r->warps_each == cta->rank)
-            g->now->waits_first = true;
+    for (uint32_t i = 0; i < run->num_waits; i++)
+        if (run->waits[i].cluster == r->number && run->waits[i].warp / r->warps_each == cta->rank)
+            run->now->waits_first = true;
     pthread_mutex_unlock(&g->lock);
 }
 
 /* --- verdicts and reports ----------------------------------------------------------------------------------------- */
 
-static const struct diag *rule_of(const struct task *now, const struct task *earlier, task_set bit) {
-    if (earlier->stream != now->stream)
+static const struct diag *rule_of(const struct grids *g, const struct task *later, const struct task *earlier) {
+    if (earlier->stream != later->stream)
         return &stream_race;
-    return now->waited & bit ? &wait_missing : &wait_chain;
+    return tasks_can_wait(&g->tasks, place_of(g, later)) & task_bit(place_of(g, earlier)) ? &wait_missing : &wait_chain;
 }
 
 static const char *kind_of(const struct task *k) { return k->kind == TASK_COPY ? "a copy" : "a memset"; }
@@ -162,6 +176,7 @@ static const char *kind_of(const struct task *k) { return k->kind == TASK_COPY ?
 /* A kernel's access to [at, at + size), by lanes of a strand or an operation. */
 struct reaching {
     struct grids *g;
+    struct run *run;
     struct race *r;
     const struct event_access *e;
     const struct viewer *v;
@@ -177,34 +192,58 @@ static void name_place(const struct grids *g, uint64_t at, char *place, size_t s
                  (unsigned long long)b.size);
 }
 
+/* Why the access of `later` need not come after those of another task. */
+static const char *unordered(const struct diag *rule, const struct task *later) {
+    return rule == &stream_race  ? " of another stream"
+           : rule == &wait_chain ? ", for which the kernel before this one has not waited,"
+           : later->waits        ? ", for which this thread has not waited,"
+                                 : ", for which this kernel does not wait,";
+}
+
+static const char *verb(bool writes) { return writes ? "writes" : "reads"; }
+static const char *may(bool writes) { return writes ? "writing" : "reading"; }
+
 static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
                  uint64_t at) {
     char place[120], said[200];
     const bool writes = x->e->effect & EFFECT_WRITE, wrote = earlier->flags & TOUCH_WRITE;
-    const char *when = rule == &stream_race  ? " of another stream"
-                       : rule == &wait_chain ? ", for which the kernel before this one has not waited,"
-                       : x->g->now->waits    ? ", for which this thread has not waited,"
-                                             : ", for which this kernel does not wait,";
+    const char *when = unordered(rule, x->run->now);
     name_place(x->g, at, place, sizeof place);
     if (k->kind != TASK_KERNEL) {
-        mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still be %s", x->v->what,
-                  writes ? "writes" : "reads", place, kind_of(k), when, wrote ? "writing" : "reading");
+        mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still be %s", x->v->what, verb(writes),
+                  place, kind_of(k), when, may(wrote));
         return;
     }
     const struct mach_origin other = {.site = earlier->site, .thread = earlier->thread};
-    snprintf(said, sizeof said, "an access by the kernel %s, which %s it", k->name, wrote ? "writes" : "reads");
+    snprintf(said, sizeof said, "an access by the kernel %s, which %s it", k->name, verb(wrote));
     mach_warn_pair(x->r->island, &x->origin, &other, said, rule, "%s %s %s, which the kernel %s%s may still be %s",
-                   x->v->what, writes ? "writes" : "reads", place, k->name, when, wrote ? "writing" : "reading");
+                   x->v->what, verb(writes), place, k->name, when, may(wrote));
+}
+
+/* The access of a kernel `k` that began beside this one came first: it has not waited, as this one goes on. */
+static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *its,
+                       uint64_t at) {
+    char place[120], said[200];
+    const struct task *now = x->run->now;
+    const struct mach_origin origin = {.site = its->site, .thread = its->thread};
+    const bool writes = its->flags & TOUCH_WRITE, wrote = x->e->effect & EFFECT_WRITE;
+    name_place(x->g, at, place, sizeof place);
+    snprintf(said, sizeof said, "an access by the kernel %s, which %s it", now->name, verb(wrote));
+    mach_warn_pair(x->r->island, &origin, &x->origin, said, rule, "%s %s %s, which the kernel %s%s may still be %s",
+                   its->what, verb(writes), place, now->name, unordered(rule, k), may(wrote));
 }
 
 static void meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct reaching *x = ctx;
     struct grids *g = x->g;
+    struct task *now = x->run->now;
     const struct task *k = &g->tasks.task[earlier->place];
     const task_set bit = task_bit(earlier->place);
-    if (g->seen & bit || (earlier->told == t->site && earlier->told_to == t->number))
+    const bool later = k->number > now->number;
+    if (now->seen & bit || (later && k->seen & task_bit(place_of(g, now))) ||
+        (earlier->told == t->site && earlier->told_to == t->number))
         return;
-    if (g->now->waited & bit) {
+    if (now->waited & bit) {
         if (x->waited < 0)
             x->waited = has_waited(g, x->r, x->v);
         if (x->waited)
@@ -212,7 +251,10 @@ static void meets(void *ctx, struct touch *earlier, const struct touching *t, ui
     }
     earlier->told = t->site;
     earlier->told_to = t->number;
-    tell(x, rule_of(g->now, k, bit), k, earlier, at);
+    if (later)
+        tell_later(x, rule_of(g, k, now), k, earlier, at);
+    else
+        tell(x, rule_of(g, now, k), k, earlier, at);
 }
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
@@ -223,31 +265,33 @@ static void sees(void *ctx, struct touch *earlier, const struct touching *t, uin
     (void)t;
     (void)at;
     if (earlier->flags & TOUCH_STRONG && earlier->flags & TOUCH_WRITE)
-        atomic_fetch_or(&g->seen, task_bit(earlier->place));
+        atomic_fetch_or(&run_of(g)->now->seen, task_bit(earlier->place));
 }
 
 static void touch(struct reaching *x, uint64_t at, uint64_t size, uint32_t flags) {
     struct grids *g = x->g;
+    const struct run *run = x->run;
     struct touching t = {.at = at,
                          .size = size,
-                         .place = place_of(g, g->now),
-                         .number = g->now->number,
+                         .place = place_of(g, run->now),
+                         .number = run->now->number,
                          .flags = flags,
+                         .what = x->v->what,
                          .site = x->origin.site,
                          .thread = &x->origin.thread};
-    if (g->lost)
+    if (run->lost)
         event_tell_unseen(g->gpu, BOUND_TASKS);
-    if (g->forgotten)
+    if (run->forgotten)
         event_tell_unseen(g->gpu, BOUND_TASK_BYTES);
-    if (g->open) {
+    if (run->open) {
         if (flags & TOUCH_STRONG && x->e->effect & EFFECT_READ) {
             const struct touching poll = {.at = at, .size = size, .flags = 0};
-            touches_meet(g->pages, &g->tasks, g->open, &poll, sees, g);
+            touches_meet(g->pages, &g->tasks, run->open, &poll, sees, g);
         }
-        touches_meet(g->pages, &g->tasks, g->open, &t, meets, x);
+        touches_meet(g->pages, &g->tasks, run->open, &t, meets, x);
     }
-    if (g->now->kept && !touches_put(g->pages, &t))
-        g->now->forgotten = true;
+    if (run->now->kept && !touches_put(g->pages, &t))
+        run->now->forgotten = true;
 }
 
 static uint32_t flags_of(const struct event_access *e) {
@@ -276,7 +320,7 @@ static void threads(struct grids *g, struct race *r, const struct event_access *
         const struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
         struct event_by by = e->by;
         by.lanes = v.lanes;
-        struct reaching x = {g, r, e, &v, event_origin(&by), -1};
+        struct reaching x = {g, run_of(g), r, e, &v, event_origin(&by), -1};
         if (v.lanes)
             touch_lanes(&x, v.lanes);
     }
@@ -292,7 +336,7 @@ void grids_access(struct grids *g, struct race *r, const struct event_access *e,
     if (!n)
         return;
     const struct viewer v = viewer_of_note(&e->by, n, false, e->what ? e->what : n->name);
-    struct reaching x = {g, r, e, &v, n->origin, -1};
+    struct reaching x = {g, run_of(g), r, e, &v, n->origin, -1};
     if (e->agent == AGENT_CP_ASYNC) {
         touch_lanes(&x, e->by.lanes);
         return;
@@ -370,24 +414,41 @@ static void copy(struct grids *g, const struct event_host *e) {
 }
 
 static void launch(struct grids *g, const struct event_host *e) {
-    g->now = &g->tasks.task[tasks_begin(&g->tasks, TASK_KERNEL, e)];
-    g->now->kept = e->triggers || tasks_concurrent(&g->tasks);
-    g->num_waits = 0;
-    g->seen = 0;
-    g->open = 0;
-    if (g->now->kept)
+    struct run *run = run_of(g);
+    const uint32_t place = tasks_begin(&g->tasks, TASK_KERNEL, e);
+    bool beside = false;
+    run->now = &g->tasks.task[place];
+    for (uint32_t i = 0; i < MACH_FLIGHTS; i++)
+        if (g->run[i].now && &g->run[i] != run) {
+            g->run[i].open |= task_bit(place);
+            beside = true;
+        }
+    run->now->kept = beside || e->triggers || tasks_concurrent(&g->tasks);
+    run->num_waits = 0;
+    run->open = 0;
+    if (run->now->kept)
         make_pages(g);
     if (g->pages)
         touches_sweep(g->pages, &g->tasks);
     for (uint32_t i = 0; i < TASKS; i++)
-        if (g->tasks.task[i].number && g->tasks.task[i].kept && &g->tasks.task[i] != g->now)
-            g->open |= task_bit(i);
-    g->open &= ~g->now->begin;
-    g->forgotten = false;
+        if (g->tasks.task[i].number && g->tasks.task[i].kept && &g->tasks.task[i] != run->now)
+            run->open |= task_bit(i);
+    run->open &= ~run->now->begin;
+    run->forgotten = false;
     for (uint32_t i = 0; i < TASKS; i++)
-        g->forgotten |= g->open & task_bit(i) && g->tasks.task[i].forgotten;
-    g->lost = g->tasks.lost;
+        run->forgotten |= run->open & task_bit(i) && g->tasks.task[i].forgotten;
+    run->lost = g->tasks.lost;
     g->tasks.lost = false;
+}
+
+static void launch_ends(struct grids *g) {
+    struct run *run = run_of(g);
+    if (!run->now)
+        return;
+    if (run->now->kept)
+        touches_keep_sites(g->pages, run->now->number);
+    tasks_end(&g->tasks, place_of(g, run->now));
+    run->now = NULL;
 }
 
 void grids_host(struct grids *g, const struct event_host *e) {
@@ -396,9 +457,7 @@ void grids_host(struct grids *g, const struct event_host *e) {
         launch(g, e);
         break;
     case HOST_LAUNCH_END:
-        if (g->now && g->now->kept)
-            touches_keep_sites(g->pages, g->now->number);
-        g->now = NULL;
+        launch_ends(g);
         break;
     case HOST_COPY:
         copy(g, e);

@@ -143,6 +143,7 @@ uint32_t tasks_begin(struct tasks *t, enum task_kind kind, const struct event_ho
     k->number = ++t->number;
     k->stream = s->handle;
     k->early = kind == TASK_KERNEL && e->early && s->last < TASKS;
+    k->has_wait = e->waits;
     k->begin = next_begins(t, s, k->early);
     k->waited = k->begin;
     if (k->early) {
@@ -157,6 +158,21 @@ uint32_t tasks_begin(struct tasks *t, enum task_kind kind, const struct event_ho
     if (kind == TASK_COPY && e->blocks)
         t->host |= s->all;
     return place;
+}
+
+task_set tasks_can_wait(const struct tasks *t, uint32_t place) {
+    const struct task *k = &t->task[place];
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (k->before & task_bit(i) && !t->task[i].ended)
+            return k->waited | task_bit(i) | (t->task[i].has_wait ? tasks_can_wait(t, i) : t->task[i].begin);
+    return k->waited;
+}
+
+void tasks_end(struct tasks *t, uint32_t place) {
+    t->task[place].ended = true;
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (t->task[i].number && t->task[i].before & task_bit(place))
+            t->task[i].waited |= when_over(&t->task[place], place);
 }
 
 void tasks_all_over(struct tasks *t) { forget(t, t->used); }

@@ -31,12 +31,15 @@ struct task {
     task_set begin, waited; /* over when it begins; and behind griddepcontrol.wait */
     task_set before;        /* its own stream's prerequisite, or none */
     bool early;             /* programmatic stream serialisation */
+    bool has_wait;          /* griddepcontrol.wait is among its instructions */
     bool kept;              /* its accesses are remembered, */
     atomic_bool forgotten;  /*  but not all of them */
+    bool ended;             /* a kernel */
     /* a kernel, as its CTAs do it: */
     atomic_bool triggered;   /* griddepcontrol.launch_dependents */
     atomic_bool waits;       /* griddepcontrol.wait */
     atomic_bool waits_first; /* a CTA has, before it launched dependents or ended */
+    _Atomic task_set seen;   /* tasks whose strong write it has read */
 };
 
 struct task_stream {
@@ -76,6 +79,10 @@ void tasks_host(struct tasks *t, const struct event_host *e);
 bool tasks_concurrent(const struct tasks *t);
 /* A task begins; its place. */
 uint32_t tasks_begin(struct tasks *t, enum task_kind kind, const struct event_host *e);
+/* Over behind its griddepcontrol.wait, if kernels that are under way execute theirs. */
+task_set tasks_can_wait(const struct tasks *t, uint32_t place);
+/* A kernel has ended: what its wait was for is over for those that wait for it. */
+void tasks_end(struct tasks *t, uint32_t place);
 /* All that is under way is over, for everybody. */
 void tasks_all_over(struct tasks *t);
 

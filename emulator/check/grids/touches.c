@@ -133,6 +133,7 @@ static struct touch *entry(struct touches *p, struct touch **list, uint64_t page
     x->number = t->number;
     x->place = t->place;
     x->flags = t->flags;
+    x->what = t->what;
     x->site = t->site;
     if (t->thread)
         x->thread = *t->thread;

@@ -19,6 +19,7 @@ struct touch {
     uint64_t number; /* of the task */
     uint32_t place;  /* in the window */
     uint32_t flags;  /* enum touch_flag */
+    const char *what;
     const struct diag_site *site;
     struct diag_thread thread;      /* the first */
     const struct diag_site *told;   /* a later line for which a conflict was reported, */
@@ -38,6 +39,7 @@ struct touching {
     uint32_t place;
     uint64_t number;
     uint32_t flags;
+    const char *what; /* of a kernel: the instruction or operation */
     const struct diag_site *site;
     const struct diag_thread *thread;
 };

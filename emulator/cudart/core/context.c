@@ -39,8 +39,10 @@ static const char in_fork[] = "fork";
  * thread either, which a signal handler or another handler of pthread_atfork might try. */
 static void before_fork(void) {
     thread_state.call = thread_state.call ?: in_fork;
-    if (pthread_mutex_trylock(&lock) == 0)
-        thread_state.fork_holds = true;
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    thread_state.fork_holds = true;
+    rt_finish(&context);
 }
 
 static void after_fork(void) {
@@ -64,6 +66,7 @@ static void at_exit(int status, void *unused) {
     atomic_store(&ending, true);
     if (orphan || thread_state.call != NULL || pthread_mutex_trylock(&lock) != 0)
         return;
+    rt_finish(&context);
     report_end(&context.report, status);
     pthread_mutex_unlock(&lock);
 }
@@ -111,10 +114,18 @@ struct rt_context *rt_enter(const char *call) {
     return &context;
 }
 
-struct rt_context *rt_enter_ready(const char *call) {
+static int ready_beside(struct rt_context *c);
+
+struct rt_context *rt_enter_beside(const char *call) {
     struct rt_context *c = rt_enter(call);
     c->entered = rt_then(rt_check_init(c), c->driver ? rt_check_context(c) : RT_SUCCESS);
-    c->entered = rt_then(c->entered, rt_ready(c));
+    c->entered = rt_then(c->entered, ready_beside(c));
+    return c;
+}
+
+struct rt_context *rt_enter_ready(const char *call) {
+    struct rt_context *c = rt_enter_beside(call);
+    c->entered = rt_then(c->entered, rt_finish(c));
     return c;
 }
 
@@ -299,8 +310,9 @@ static int create_gpu(struct rt_context *c) {
     c->time = c->statistics.shown || getenv("SM100EMU_TIME") != NULL;
     if (c->time && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
-               simd_available(SIMD_AMX) ? "this CPU's matrix unit sums"
-                                        : "this host has no matrix unit for bf16; sums are exact");
+               simd_best((enum simd)config.host_vectors) == SIMD_AMX
+                   ? "this CPU's matrix unit sums"
+                   : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
     if (config.schedule == MACH_SCHED_MODEL) {
@@ -320,7 +332,13 @@ static int create_gpu(struct rt_context *c) {
     return RT_SUCCESS;
 }
 
-int rt_ready(struct rt_context *c) {
+int rt_finish(struct rt_context *c) {
+    const int fault = c->gpu ? launch_finish(c->gpu) : 0;
+    c->sticky = fault ?: c->sticky;
+    return c->sticky;
+}
+
+static int ready_beside(struct rt_context *c) {
     if (c->refused != RT_SUCCESS)
         return c->refused;
     c->driver_ready = true;
@@ -330,6 +348,8 @@ int rt_ready(struct rt_context *c) {
     e = rt_then(e, c->gpu == NULL ? create_gpu(c) : RT_SUCCESS);
     return rt_then(e, c->sticky);
 }
+
+int rt_ready(struct rt_context *c) { return rt_then(ready_beside(c), rt_finish(c)); }
 
 int rt_synchronize(struct rt_context *c) {
     int code = rt_ready(c);
@@ -368,6 +388,7 @@ static void reload_managed(struct rt_context *c) {
 }
 
 void rt_reset(struct rt_context *c) {
+    rt_finish(c);
     rt_flush_printed(c);
     const bool managed = unload_modules(c);
     while (c->streams != NULL)

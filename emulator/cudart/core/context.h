@@ -19,7 +19,8 @@
  * managed memory, which both share. On a GPU it may not use CUDA at all.
  *
  * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the
- * orders that CUDA allows. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
+ * orders that CUDA allows. Under --schedule=random a kernel that lets its dependents start may be under way until the
+ * next call that looks at the device or is a launch without the attribute; not where the host may look without a call. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
  * call that reaches the device answers the fault's code until cudaDeviceReset (measured on an H200, CUDA 13.0). After
  * that one the device serves the process again; the H200 does not (error 46).
  */
@@ -223,6 +224,8 @@ struct rt_context {
 struct rt_context *rt_enter(const char *call);
 /* rt_enter for a call that needs the device: c->entered is the answer of rt_check_init, rt_check_context, rt_ready. */
 struct rt_context *rt_enter_ready(const char *call);
+/* The same for a call that launches may be under way beside, as it touches nothing of theirs. */
+struct rt_context *rt_enter_beside(const char *call);
 /* Releases the lock and returns the code. Runtime: one other than 0 becomes the thread's last error; driver: it is
  * spelled the driver's way. */
 int rt_leave(struct rt_context *c, int code);
@@ -246,8 +249,11 @@ int rt_check_limit(struct rt_context *c, int limit); /* enum rt_limit */
 /* Sizes of the device's heap and of printf's buffer, which must not be in use yet, bound what kernels do; the others
  * are remembered and answered. */
 int rt_set_limit(struct rt_context *c, int limit, size_t value);
-/* The context must be able to work: creates the GPU at need and answers the sticky error if there is one. */
+/* The context must be able to work: creates the GPU at need, ends what is under way, and answers the sticky error if
+ * there is one. */
 int rt_ready(struct rt_context *c);
+/* Launches that overlap under --schedule=random (launch/together.c) run to their ends. The sticky error, or 0. */
+int rt_finish(struct rt_context *c);
 /* The work of every synchronisation: printf's output appears, a kernel's fault is told. */
 int rt_synchronize(struct rt_context *c);
 /* Tells those who watch (machine/events.h) of a stream, or of an event. */

@@ -87,7 +87,7 @@ static int read_attribute(struct rt_context *c, const struct rt_launch_attribute
     case RT_LAUNCH_MEM_SYNC_DOMAIN_MAP: /* two bytes */
         return rt_then(in_range(c, a, a->value.bytes[0], RT_DEVICE_DOMAINS - 1),
                        in_range(c, a, a->value.bytes[1], RT_DEVICE_DOMAINS - 1));
-    case RT_LAUNCH_PROGRAMMATIC_SERIALIZATION: /* permits overlap with the kernel before; none happens here */
+    case RT_LAUNCH_PROGRAMMATIC_SERIALIZATION: /* permits overlap with the kernel before: launch/together.c */
         r->early = a->value.number != 0;
         return RT_SUCCESS;
     case RT_LAUNCH_CLUSTER_DIMENSION:
@@ -389,11 +389,19 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
     return e;
 }
 
-/* A launch returns when the kernel has ended, so this is the time from launch to synchronise. */
-static int timed_launch(struct rt_context *c, const struct rt_function *f, const struct launch_config *x) {
-    const uint64_t start = now_ns();
-    int fault = launch_run(c->gpu, x);
-    const double s = 1e-9 * (double)(now_ns() - start);
+struct launched {
+    struct rt_context *c;
+    const struct rt_function *f;
+};
+
+/* The time is what the emulator took. */
+static void has_ended(void *ctx, uint64_t took) {
+    const struct launched *l = ctx;
+    struct rt_context *c = l->c;
+    const struct rt_function *f = l->f;
+    const int fault = c->gpu->fault;
+    const double s = 1e-9 * (double)took;
+    xfree(ctx);
     if (fault)
         report_strict(&c->report);
     if (c->time)
@@ -406,23 +414,44 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
         rt_time_tell(f->name, cycles, time);
     }
     rt_statistics_tell(c, f->name, fault);
-    return fault;
+}
+
+static int start(struct rt_context *c, const struct rt_function *f, struct launch_config *x) {
+    struct launched *l = rt_calloc(c, 1, sizeof *l);
+    if (l == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
+    *l = (struct launched){c, f};
+    x->ended = has_ended;
+    x->ended_ctx = l;
+    x->may_stay = !mem_host_sees(c->gpu->mem); /* else the host may wait for a word without a call */
+    c->sticky = launch_start(c->gpu, x);
+    const int e = c->unwritten;
+    c->unwritten = RT_SUCCESS;
+    return e;
+}
+
+/* Does the launch ask to begin early? What else is wrong with it is told once those under way are done. */
+static bool is_early(const struct rt_launch_config *l) {
+    for (unsigned i = 0; l->attrs != NULL && i < l->num_attrs; i++)
+        if (l->attrs[i].id == RT_LAUNCH_PROGRAMMATIC_SERIALIZATION && l->attrs[i].value.number != 0)
+            return true;
+    return false;
 }
 
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l) {
     struct launch_config x;
     struct packed given;
     uint8_t *params = NULL;
-    int e = read_extra(c, f, l, &given);
+    int e = is_early(&l->config) ? RT_SUCCESS : rt_finish(c);
+    e = rt_then(e, read_extra(c, f, l, &given));
     e = rt_then(e, rt_stream_check(c, l->config.stream, NULL));
     e = rt_then(e, check_launch(c, f, l, &x));
+    e = rt_then(e, launch_joins(c->gpu, &x) ? RT_SUCCESS : rt_finish(c));
     e = rt_then(e, pack_params(c, f, l->args, given, &params));
     if (e == RT_SUCCESS) {
         rt_flush_printed(c);
         x.params = params;
-        c->sticky = timed_launch(c, f, &x);
-        e = c->unwritten;
-        c->unwritten = RT_SUCCESS;
+        e = start(c, f, &x);
     }
     xfree(params);
     return e;

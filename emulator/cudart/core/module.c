@@ -61,7 +61,7 @@ bool rt_module_known(const struct rt_context *c, const struct rt_module *m) {
 }
 
 struct rt_context *rt_enter_module(const char *call, const void *module) {
-    struct rt_context *c = rt_enter_ready(call);
+    struct rt_context *c = rt_enter_beside(call);
     if (c->entered == RT_SUCCESS && !rt_module_known(c, module))
         c->entered =
             rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no %s of this process", module, c->driver ? "module" : "library");
@@ -364,6 +364,7 @@ static void drop_functions(struct rt_context *c, struct rt_module *m) {
 }
 
 void rt_module_drop(struct rt_context *c, struct rt_module *m) {
+    rt_finish(c);
     struct rt_module **p = &c->modules;
     while (*p != NULL && *p != m)
         p = &(*p)->next;
@@ -431,7 +432,7 @@ static int function_get(struct rt_context *c, const void *host_or_handle, struct
 }
 
 struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f) {
-    struct rt_context *c = rt_enter_ready(call);
+    struct rt_context *c = rt_enter_beside(call);
     *f = NULL;
     c->entered = rt_then(c->entered, function_get(c, function, f));
     return c;

@@ -3,6 +3,7 @@
 
 #include "base/source.h"
 #include "clock/load.h"
+#include "simd/simd.h"
 #include "view/follow.h"
 
 #include <errno.h>
@@ -92,6 +93,16 @@ static bool parse_umma(const char *text, struct mach_config *config) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(text, names[i]) == 0) {
             config->umma = values[i];
+            return true;
+        }
+    return false;
+}
+
+static bool parse_host_vectors(const char *text, struct mach_config *config) {
+    static const char *const names[] = {"portable", "avx2", "avx512", "amx"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            config->host_vectors = (uint32_t)(SIMD_PORTABLE + i);
             return true;
         }
     return false;
@@ -206,6 +217,7 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "sustained, burst, boost, or a frequency from 0.1 to 3 GHz as 1.965GHz or 1300MHz"},
     {"--source-root", SOURCE_ROOT, NULL, offsetof(struct mach_config, source_root), "the name of a folder"},
     {"--umma", "SM100EMU_UMMA", parse_umma, 0, "exact, fast or b200"},
+    {"--host-vectors", "SM100EMU_HOST_VECTORS", parse_host_vectors, 0, "portable, avx2, avx512 or amx"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, 0, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, 0, "a number of seconds, 0.001 to 1e9"},
     {"--memory", "SM100EMU_MEMORY", parse_memory, 0, "a number of bytes, or one with K, M, G or T behind it"},

@@ -27,6 +27,7 @@ RT_API void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
 RT_API void __cudaUnregisterFatBinary(void **handle) {
     struct rt_context *c = rt_enter("__cudaUnregisterFatBinary");
+    rt_finish(c);
     struct rt_module *m = module_of(c, handle);
     if (c->printed_len != 0) { /* as on a GPU: what was printed after the last synchronisation is lost */
         rt_say(c, 0,

@@ -419,10 +419,10 @@ static void test_faults(void) {
     CHECK_EQ(cudaDeviceReset(), 0);
     CHECK_EQ(cudaDeviceSynchronize(), RT_ERROR_NOT_INITIALIZED);
     unsetenv("SM100EMU_UMMA");
-    static const char *const wrong[][2] = {{"SM100EMU_MEMORY", "1X"},  {"SM100EMU_MEMORY", "0"},
-                                           {"SM100EMU_MEMORY", "1KB"}, {"SM100EMU_MEMORY", "17179869184G"},
-                                           {"SM100EMU_TIMEOUT", "0"},  {"SM100EMU_TIMEOUT", "nan"},
-                                           {"SM100EMU_TIMEOUT", "1s"}, {"SM100EMU_TIMEOUT", "-1"}};
+    static const char *const wrong[][2] = {
+        {"SM100EMU_MEMORY", "1X"},           {"SM100EMU_MEMORY", "0"},   {"SM100EMU_MEMORY", "1KB"},
+        {"SM100EMU_MEMORY", "17179869184G"}, {"SM100EMU_TIMEOUT", "0"},  {"SM100EMU_TIMEOUT", "nan"},
+        {"SM100EMU_TIMEOUT", "1s"},          {"SM100EMU_TIMEOUT", "-1"}, {"SM100EMU_HOST_VECTORS", "sse"}};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv(wrong[i][0], wrong[i][1], 1);
         CHECK_EQ(cudaDeviceReset(), 0);
