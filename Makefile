@@ -687,6 +687,7 @@ clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRA
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
 	@$(PYTHON) tests/clock/rungs.py
+	@$(PYTHON) tests/clock/assumed.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run
