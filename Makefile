@@ -146,6 +146,10 @@ all: $(STEPS:%=$(PROGRAMS)/%) $(SUBPROGRAMS:%=$(PROGRAMS)/%) emulator ## every s
 EMU := $(BUILD)/emulator
 EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
 EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
+# Handlers that work on all lanes of a warp are compiled again for the host's vector units (emulator/isa/unit.h).
+UNIT_SRC := compare cvt cvt_pack float half integer logic memory move
+UNIT_OBJ := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),$(foreach u,avx2 avx512,$(UNIT_SRC:%=$(EMU)/obj/isa/%.$(u).o)))
+EMU_OBJ += $(UNIT_OBJ)
 # What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.
 LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
 LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
@@ -223,19 +227,26 @@ $(foreach r,base/% engines/% machine/% num/% simd/fused warp/%,$(EMU)/obj/$(r).o
 $(foreach r,$(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
 $(foreach r,cudart/core cudart/cutedsl cudart/driver cudart/runtime deadlock explore launcher report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
-# Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. And
-# isa/float.c has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so,
-# or from -O2 on; without that the program's own SSE code takes several times as long. clang clears them anyway, and knows
-# no such flags. In isa/builtin.c gcc would take values for uninitialised.
+# Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. clang
+# knows no such flags. In isa/builtin.c gcc would take values for uninitialised.
 ifeq ($(findstring clang,$(if $(TUNED),$(shell $(CC) --version 2>/dev/null),clang)),)
 $(filter-out $(addprefix $(EMU)/obj/,check/% isa/builtin.o simd/%),$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts -fno-tree-vrp -fno-gcse -fno-schedule-insns2
-$(EMU)/obj/isa/float.o: EMU_CFLAGS += -fexpensive-optimizations
 endif
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
 	$(if $(wildcard $(@D)/.),,@mkdir -p $(@D))
 	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
+
+UNIT_avx2 := -mavx2 -mfma -mf16c
+UNIT_avx512 := $(UNIT_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+UNIT_OPT := $(TUNED:file=-O2 -ftree-vectorize -fno-tree-slp-vectorize) -fno-math-errno -fno-trapping-math
+define unit
+$$(EMU)/obj/isa/%.$(1).o: emulator/isa/%.c $$(EMU)/flags Makefile
+	$$(call say,CC,$$@)
+	$$(Q)$$(CC) $$(EMU_CFLAGS) $$(UNIT_OPT) $$(UNIT_$(1)) -DISA_UNIT=$(1) -DDIAG_LISTED_ELSEWHERE -MMD -MP -c $$< -o $$@
+endef
+$(foreach u,avx2 avx512,$(eval $(call unit,$(u))))
 
 $(EMU)/obj/report/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
 $(EMU)/obj/report/sarif.o: $(EMU)/told

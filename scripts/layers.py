@@ -22,7 +22,7 @@ ROOMS = {
     "simd": "base num simd",
     "engines": "base report num machine simd engines",
     "warp": "base report num ptx machine engines warp",
-    "isa": "base report num ptx machine engines warp isa",
+    "isa": "base report num ptx machine simd engines warp isa",
     "lower": "base report ptx machine warp isa lower",
     "deadlock": "base report machine warp deadlock",
     "launch": "base report machine engines warp isa lower deadlock launch",

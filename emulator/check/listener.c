@@ -163,6 +163,7 @@ static void issued(const struct listener *self, struct checked *c, const struct 
     struct note *n = note_issued(r, self, e, &work);
     if (work.signals && (n->agent == AGENT_TMA || n->agent == AGENT_BULK))
         mbars_issued(r, work.signals, work.signals_off);
+    mbars_commit_issued(r, n, &work);
     if (n->agent == AGENT_CP_ASYNC)
         sites_remember(&r->warps[n->warp].sites, n->time, op->origin.site);
     shadow_issued(c->shadow, n, op);

@@ -258,6 +258,7 @@ static void copy_code(struct look *k, const struct warp_func *from) {
     for (uint32_t i = 0; i < from->num_insns; i++) {
         struct insn *in = &k->func.code[i];
         *in = from->code[i];
+        in->run = 0;
         if (k->poll && k->poll->branch == &from->code[i]) {
             in->fn = do_leave_loop;
             in->guard = WARP_SINK;

@@ -165,6 +165,18 @@ static const char *ring_cause(const struct scene *at, struct strbuf *o, const st
     return "each waits for the other: one of them waits too early, at the wrong stage, or for the wrong parity";
 }
 
+/* Another CTA of the cluster at whose mbarrier of that offset warps of this one's CTA have arrived, or NULL. */
+static const struct cta *arrived_elsewhere(const struct lack *k) {
+    const struct cluster *cl = k->cta->cluster;
+    for (uint32_t r = 0; r < cl->num_ctas; r++) {
+        const struct cta *other = &cl->cta[r];
+        const uint32_t i = mbar_index(other, k->off);
+        if (other != k->cta && i < other->num_mbars && other->mbars[i].ranks >> k->cta->rank & 1)
+            return other;
+    }
+    return NULL;
+}
+
 /* Arrivals that are missing. */
 static const char *arrivals_cause(struct strbuf *o, const struct lack *k, const char *name) {
     const uint32_t exited = deadlock_exited(k);
@@ -176,6 +188,14 @@ static const char *arrivals_cause(struct strbuf *o, const struct lack *k, const 
         strbuf_put(o, ", and warp %u, which took part before, has exited", exited);
     else if (never)
         strbuf_put(o, ": nobody has ever arrived");
+    const struct cta *other = never ? arrived_elsewhere(k) : NULL;
+    if (other) {
+        strbuf_put(o, ", and its own CTA has arrived at that of ");
+        say_cta(o, other);
+        return "the arrival goes to the wrong CTA: the CTA mask of a multicast tcgen05.commit, or the rank in the "
+               "address "
+               "of an arrive, must name this one (bit r of the mask is the CTA of rank r)";
+    }
     return never ? "the arrive or the tcgen05.commit for it is missing, or goes to another mbarrier or CTA"
                  : "an arrive or a commit is missing, or mbarrier.init counts more arrivals than come in a phase";
 }

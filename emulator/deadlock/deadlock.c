@@ -54,10 +54,11 @@ static void describe_mbarrier(struct listing *o, struct warp *w, uint32_t addr, 
         strbuf_put(b, " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
 }
 
-static uint32_t free_columns(const struct sm *sm) {
+/* Columns that the CTA has; NULL: that are free. */
+static uint32_t columns_of(const struct sm *sm, const struct cta *cta) {
     uint32_t n = 0;
     for (uint32_t g = 0; g < TMEM_COLUMNS / TMEM_GRANULE; g++)
-        n += sm->tmem_owner[g] ? 0 : TMEM_GRANULE;
+        n += sm->tmem_owner[g] == cta ? TMEM_GRANULE : 0;
     return n;
 }
 
@@ -86,7 +87,9 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
         return;
     case WAIT_TMEM_ALLOC:
         strbuf_put(b, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
-                   w->cta->sm->id, free_columns(w->cta->sm));
+                   w->cta->sm->id, columns_of(w->cta->sm, NULL));
+        if (columns_of(w->cta->sm, w->cta))
+            strbuf_put(b, ", and its own CTA has %u", columns_of(w->cta->sm, w->cta));
         return;
     case WAIT_PAIR:
         strbuf_put(b, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
@@ -389,6 +392,35 @@ DIAG(host_memory) = {
     .reason = "a limit of the host, not of the kernel.",
 };
 
+/* A CTA of another grid that has columns of tensor memory on the SM of the warp: of a launch that overlaps. */
+static const struct cta *owner_of_another_grid(const struct warp *w) {
+    for (uint32_t g = 0; g < TMEM_COLUMNS / TMEM_GRANULE; g++) {
+        const struct cta *owner = w->cta->sm->tmem_owner[g];
+        if (owner && owner->warps && owner->warps[0].grid != w->grid)
+            return owner;
+    }
+    return NULL;
+}
+
+static const char *say_columns(const struct stuck *root, struct strbuf *b) {
+    const struct sm *sm = root->w->cta->sm;
+    const struct cta *other = owner_of_another_grid(root->w);
+    char name[160];
+    if (columns_of(sm, root->w->cta) + root->g->wait.value > TMEM_COLUMNS)
+        return "allocate once, for all buffers together and at most 512 columns: this CTA itself has the columns that "
+               "it "
+               "waits for, and nobody else could give them back";
+    if (!other)
+        return NULL;
+    strbuf_put(b, "; a CTA of the kernel %s, which overlaps with this one, has %u",
+               diag_function(other->warps[0].grid->kernel->src->name, name, sizeof name), columns_of(sm, other));
+    return "Let a kernel allocate tensor memory behind griddepcontrol.wait, or execute .launch_dependents behind its "
+           "own "
+           "allocation: kernels that overlap share the tensor memory of an SM, and the later one waits for the end of "
+           "the "
+           "earlier one";
+}
+
 /* "deadlock: " and the cause; the hint, or NULL. */
 static const char *say_cause(struct listing *o, const struct stuck *root, const char *what, char *text, size_t size) {
     const int n = snprintf(text, size, "%s", what);
@@ -401,7 +433,7 @@ static const char *say_cause(struct listing *o, const struct stuck *root, const 
     struct strbuf b = strbuf_in(text + n, size - (size_t)n);
     strbuf_put(&b, "warp %u of CTA (%u,%u,%u) ", root->w->index, id.x, id.y, id.z);
     describe_wait(o, root->w, root->g, &b);
-    return NULL;
+    return root->kind == WAIT_TMEM_ALLOC ? say_columns(root, &b) : NULL;
 }
 
 /* `proto` NULL: a deadlock. */

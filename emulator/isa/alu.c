@@ -107,7 +107,3 @@ bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows,
     }
     return false;
 }
-
-enum warp_status alu_done(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
-    return alu_poison(w, in, mask, n);
-}

@@ -92,44 +92,52 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 #else
 #define ALU_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-#define ALU_LANES(mask, ...)                                                                                           \
+/* d[l] becomes `value`, an expression of l, for all lanes of `mask`; where the compiler has masks of vectors at hand,
+ * that is a loop over all lanes, too. What the others hold must do `value` no harm. */
+#if defined(ISA_UNIT)
+#define ALU_SET_SOME(mask, d, value)                                                                                   \
+    ALU_INDEPENDENT                                                                                                    \
+    for (uint32_t l = 0; l < MACH_WARP; l++)                                                                           \
+        (d)[l] = (mask) >> l & 1 ? (value) : (d)[l];
+#else
+#define ALU_SET_SOME(mask, d, value)                                                                                   \
+    WARP_FOR_LANES(l, (mask)) { (d)[l] = (value); }
+#endif
+#define ALU_SET(mask, d, value)                                                                                        \
     do {                                                                                                               \
         if ((mask) == WARP_ALL_LANES) {                                                                                \
             ALU_INDEPENDENT                                                                                            \
-            for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                 \
-                __VA_ARGS__;                                                                                           \
-            }                                                                                                          \
+            for (uint32_t l = 0; l < MACH_WARP; l++)                                                                   \
+                (d)[l] = (value);                                                                                      \
         } else {                                                                                                       \
-            WARP_FOR_LANES(l, (mask)) { __VA_ARGS__; }                                                                 \
+            ALU_SET_SOME(mask, d, value)                                                                               \
         }                                                                                                              \
     } while (0)
 
 /* The same where no compiler vectorises it, as it calls a function or takes long for each lane: one loop. */
-#define ALU_EACH(mask, ...)                                                                                            \
-    WARP_FOR_LANES(l, (mask)) { __VA_ARGS__; }
+#define ALU_SET_EACH(mask, d, value)                                                                                   \
+    WARP_FOR_LANES(l, (mask)) { (d)[l] = (value); }
 
-/* The same where lanes `p` of the sources are poison: by bits where the instruction moves bits (isa/bits.c). */
+/* The end of a handler where lanes `p` of its n sources are poison: by bits where the instruction moves bits
+ * (isa/bits.c). It has its result; where the rule needs the sources' values, alu_poisoned is for it, which has `lanes`
+ * make the result. */
 enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n);
-/* The same in two steps, for rules that need the sources' values: of lanes `poison` the bits of the result that nothing
- * has written, before the result takes the place of a source; and behind it. */
-void alu_find_unwritten(const struct warp *w, const struct insn *in, uint32_t poison, unsigned n,
-                        uint64_t unwritten[MACH_WARP]);
-void alu_set_unwritten(struct warp *w, const struct insn *in, uint32_t poison, const uint64_t unwritten[MACH_WARP]);
+enum warp_status alu_poisoned(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n,
+                              void (*lanes)(struct warp *w, const struct insn *in, uint32_t mask));
 static inline uint32_t alu_source_poison(const struct warp *w, const struct insn *in, unsigned n) {
     uint32_t p = 0;
     for (unsigned i = 1; i <= n; i++)
-        p |= warp_poison(w, in->o[i].slot);
+        p |= warp_fast_poison(w, in, i);
     return p;
 }
 /* The end of a handler: poison of the destination o[0], that of any of the sources o[1..n]. */
 static inline enum warp_status alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
     const uint32_t p = alu_source_poison(w, in, n);
-    return __builtin_expect((p & mask) != 0, 0) ? alu_unwritten(w, in, mask, p, n)
-                                                : warp_done(w, in->o[0].slot, mask, 0);
+    if (__builtin_expect((p & mask) != 0, 0))
+        return alu_unwritten(w, in, mask, p, n);
+    w->pz[in->poison[0]] &= ~mask;
+    return WARP_NEXT;
 }
-
-/* The same, once for all handlers that ALU_FN1 ... make. */
-enum warp_status alu_done(struct warp *w, const struct insn *in, uint32_t mask, unsigned n);
 
 /* Bit l of the result is byte l of c (each 0 or 1). */
 static inline uint32_t alu_gather(const uint8_t c[MACH_WARP]) {
@@ -170,10 +178,6 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_ELEM_u16x2 uint16_t
 #define ALU_ELEM_s16x2 int16_t
 #define ALU_ELEM_u32x2 uint32_t
-#define ALU_SRC_uint32_t warp_src32
-#define ALU_SRC_uint64_t warp_src64
-#define ALU_DST_uint32_t warp_dst32
-#define ALU_DST_uint64_t warp_dst64
 #define ALU_HIGH_u16(x) (x)
 #define ALU_HIGH_s16(x) (x)
 #define ALU_HIGH_u32(x) (x)
@@ -196,99 +200,157 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 
 #define ALU_CAT_(a, b) a##b
 #define ALU_CAT(a, b) ALU_CAT_(a, b)
-#define ALU_SRC(T, i) ALU_CAT(ALU_SRC_, ALU_WORD_##T)(w, in->o[i].slot)
-#define ALU_DST(T) ALU_CAT(ALU_DST_, ALU_WORD_##T)(w, in->o[0].slot)
+#define ALU_SRC(T, i) ((const ALU_WORD_##T *)warp_fast_src(w, in, i))
+#define ALU_DST(T) ((ALU_WORD_##T *)warp_fast_dst(w, in, 0))
 #define ALU_LO(T, x) ((ALU_ELEM_##T)(x))
 #define ALU_HI(T, x) ((ALU_ELEM_##T)ALU_HIGH_##T(x))
 
 /* The handler `name`: destination o[0] of type TD, sources o[1].. of types TA, TB, ...; `expr` sees a, b, c, e and the
- * rounding r and flags f of alu_rounding. ALU_LONG1, ...: the same for what ALU_EACH is for. */
-#define ALU_HEAD(name)                                                                                                 \
+ * rounding r and flags f of alu_rounding. ALU_LONG1, ...: the same for what ALU_SET_EACH is for.
+ *
+ * Three functions: on all lanes, which is nearly always, and so has all registers for itself; on some; and with poison
+ * among the sources (alu_poisoned). */
+#define ALU_INLINE inline __attribute__((always_inline))
+#define ALU_POISON_1 warp_fast_poison(w, in, 1)
+#define ALU_POISON_2 (ALU_POISON_1 | warp_fast_poison(w, in, 2))
+#define ALU_POISON_3 (ALU_POISON_2 | warp_fast_poison(w, in, 3))
+#define ALU_POISON_4 (ALU_POISON_3 | warp_fast_poison(w, in, 4))
+#define ALU_HANDLER(name, n)                                                                                           \
+    static __attribute__((noinline)) void name##_some(struct warp *w, const struct insn *in, uint32_t mask) {          \
+        name##_lanes(w, in, mask);                                                                                     \
+    }                                                                                                                  \
     static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
-        const num_round r = alu_round(in);                                                                             \
-        const unsigned f = alu_num_flags(in);                                                                          \
-        (void)r, (void)f;
-/* What comes before and behind the lanes, of n sources: poison by the rules of isa/bits.c. BITS finds it before the
- * result, for rules that need the sources' values. */
-#define ALU_FRONT_WHOLE(n)
-#define ALU_TAIL_WHOLE(n)                                                                                              \
-    return alu_done(w, in, mask, n);                                                                                   \
-    }
-#define ALU_FRONT_BITS(n)                                                                                              \
-    const uint32_t poison = alu_source_poison(w, in, n) & mask;                                                        \
-    uint64_t unwritten[MACH_WARP];                                                                                     \
-    if (__builtin_expect(poison != 0, 0))                                                                              \
-        alu_find_unwritten(w, in, poison, n, unwritten);
-#define ALU_TAIL_BITS(n)                                                                                               \
-    if (__builtin_expect(poison != 0, 0))                                                                              \
-        alu_set_unwritten(w, in, poison, unwritten);                                                                   \
-    return warp_done(w, in->o[0].slot, mask & ~poison, 0);                                                             \
+        const uint32_t poison = ALU_POISON_##n & mask;                                                                 \
+        if (__builtin_expect(poison != 0, 0))                                                                          \
+            return alu_poisoned(w, in, mask, poison, n, name##_some);                                                  \
+        w->pz[in->poison[0]] &= ~mask;                                                                                 \
+        if (__builtin_expect(mask == WARP_ALL_LANES, 1))                                                               \
+            name##_lanes(w, in, WARP_ALL_LANES);                                                                       \
+        else                                                                                                           \
+            name##_some(w, in, mask);                                                                                  \
+        return WARP_NEXT;                                                                                              \
     }
 
-#define ALU_MAKE1(LOOP, KIND, name, TD, TA, expr)                                                                      \
+#define ALU_MAKE1(LOOP, name, TD, TA, expr)                                                                            \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                                   \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
-    ALU_HEAD(name)                                                                                                     \
-    ALU_FRONT_##KIND(1) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));           \
-    ALU_TAIL_##KIND(1)
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        (void)r, (void)f;                                                                                              \
+        const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                      \
+        ALU_WORD_##TD *pd = ALU_DST(TD);                                                                               \
+        LOOP(mask, pd, ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));           \
+    }                                                                                                                  \
+    ALU_HANDLER(name, 1)
 
-#define ALU_MAKE2(LOOP, KIND, name, TD, TA, TB, expr)                                                                  \
+#define ALU_MAKE2(LOOP, name, TD, TA, TB, expr)                                                                        \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {                  \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
-    ALU_HEAD(name)                                                                                                     \
-    ALU_FRONT_##KIND(2) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
-    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                             \
-                                     name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                           \
-    ALU_TAIL_##KIND(2)
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        (void)r, (void)f;                                                                                              \
+        const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                      \
+        const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                      \
+        ALU_WORD_##TD *pd = ALU_DST(TD);                                                                               \
+        LOOP(mask, pd,                                                                                                 \
+             ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                                       \
+                           name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                                     \
+    }                                                                                                                  \
+    ALU_HANDLER(name, 2)
 
-#define ALU_MAKE3(LOOP, KIND, name, TD, TA, TB, TC, expr)                                                              \
+#define ALU_MAKE3(LOOP, name, TD, TA, TB, TC, expr)                                                                    \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r, unsigned f) { \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
-    ALU_HEAD(name)                                                                                                     \
-    ALU_FRONT_##KIND(3) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
-    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
-    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),          \
-                                     name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));        \
-    ALU_TAIL_##KIND(3)
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        (void)r, (void)f;                                                                                              \
+        const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                      \
+        const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                      \
+        const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                      \
+        ALU_WORD_##TD *pd = ALU_DST(TD);                                                                               \
+        LOOP(mask, pd,                                                                                                 \
+             ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),                    \
+                           name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));                  \
+    }                                                                                                                  \
+    ALU_HANDLER(name, 3)
 
-#define ALU_MAKE4(LOOP, KIND, name, TD, TA, TB, TC, TE, expr)                                                          \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e) {         \
+#define ALU_MAKE4(LOOP, name, TD, TA, TB, TC, TE, expr)                                                                \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e,           \
+                                         num_round r, unsigned f) {                                                    \
+        (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
-    ALU_HEAD(name)                                                                                                     \
-    ALU_FRONT_##KIND(4) const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                      \
-    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
-    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
-    const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                          \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    LOOP(mask, pd[l] = ALU_JOIN_##TD(                                                                                  \
-                   name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l])), ));           \
-    ALU_TAIL_##KIND(4)
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        (void)r, (void)f;                                                                                              \
+        const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                      \
+        const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                      \
+        const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                      \
+        const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                      \
+        ALU_WORD_##TD *pd = ALU_DST(TD);                                                                               \
+        LOOP(mask, pd,                                                                                                 \
+             ALU_JOIN_##TD(                                                                                            \
+                 name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l]), r, f),           \
+                 name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), ALU_HI(TE, pe[l]), r, f)));         \
+    }                                                                                                                  \
+    ALU_HANDLER(name, 4)
 
-#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_LANES, WHOLE, name, TD, TA, expr)
-#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, WHOLE, name, TD, TA, TB, expr)
-#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, WHOLE, name, TD, TA, TB, TC, expr)
-#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_LANES, WHOLE, name, TD, TA, TB, TC, TE, expr)
-/* The same for instructions whose rule of isa/bits.c needs values. */
-#define ALU_BITS2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, BITS, name, TD, TA, TB, expr)
-#define ALU_BITS3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, BITS, name, TD, TA, TB, TC, expr)
-#define ALU_LONG_BITS3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, BITS, name, TD, TA, TB, TC, expr)
-#define ALU_LONG_BITS4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_EACH, BITS, name, TD, TA, TB, TC, TE, expr)
-#define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_EACH, WHOLE, name, TD, TA, expr)
-#define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_EACH, WHOLE, name, TD, TA, TB, expr)
-#define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, WHOLE, name, TD, TA, TB, TC, expr)
-#define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_EACH, WHOLE, name, TD, TA, TB, TC, TE, expr)
+#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_SET, name, TD, TA, expr)
+#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET, name, TD, TA, TB, expr)
+#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET, name, TD, TA, TB, TC, expr)
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET, name, TD, TA, TB, TC, TE, expr)
+#define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_SET_EACH, name, TD, TA, expr)
+#define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET_EACH, name, TD, TA, TB, expr)
+#define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET_EACH, name, TD, TA, TB, TC, expr)
+#define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_EACH, name, TD, TA, TB, TC, TE, expr)
+
+/* The same of an expression `fast` for the host's vectors, which adds to `*doubt` where it may not be what `expr` is;
+ * then `expr` is asked. Without vectors it always is. */
+#if defined(ISA_UNIT)
+#define ALU_MAKE_SURE(name, n, T, SOURCES, fast, expr, a_, b_, c_)                                                     \
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        SOURCES                                                                                                        \
+        ALU_WORD_##T *pd = ALU_DST(T), t[MACH_WARP];                                                                   \
+        uint32_t unsure = 0;                                                                                           \
+        (void)r, (void)f;                                                                                              \
+        for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                     \
+            const ALU_ELEM_##T a = a_, b = b_, c = c_;                                                                 \
+            uint32_t of_lane = 0, *const doubt = &of_lane;                                                             \
+            (void)b, (void)c, (void)doubt;                                                                             \
+            t[l] = (fast);                                                                                             \
+            unsure |= mask >> l & 1 ? of_lane : 0;                                                                     \
+        }                                                                                                              \
+        if (__builtin_expect(unsure != 0, 0))                                                                          \
+            WARP_FOR_LANES(l, mask) {                                                                                  \
+                const ALU_ELEM_##T a = a_, b = b_, c = c_;                                                             \
+                (void)b, (void)c;                                                                                      \
+                t[l] = (expr);                                                                                         \
+            }                                                                                                          \
+        ALU_SET(mask, pd, t[l]);                                                                                       \
+    }                                                                                                                  \
+    ALU_HANDLER(name, n)
+#define ALU_SURE_A const uint32_t *pa = ALU_SRC(u32, 1);
+#define ALU_SURE_B ALU_SURE_A const uint32_t *pb = ALU_SRC(u32, 2);
+#define ALU_SURE_C ALU_SURE_B const uint32_t *pc = ALU_SRC(u32, 3);
+#define ALU_SURE1(name, fast, expr) ALU_MAKE_SURE(name, 1, u32, ALU_SURE_A, fast, expr, pa[l], 0, 0)
+#define ALU_SURE2(name, fast, expr) ALU_MAKE_SURE(name, 2, u32, ALU_SURE_B, fast, expr, pa[l], pb[l], 0)
+#define ALU_SURE3(name, fast, expr) ALU_MAKE_SURE(name, 3, u32, ALU_SURE_C, fast, expr, pa[l], pb[l], pc[l])
+#else
+#define ALU_SURE1(name, fast, expr) ALU_LONG1(name, u32, u32, expr)
+#define ALU_SURE2(name, fast, expr) ALU_LONG2(name, u32, u32, u32, expr)
+#define ALU_SURE3(name, fast, expr) ALU_LONG3(name, u32, u32, u32, u32, expr)
+#endif
 
 #endif

@@ -1,5 +1,6 @@
 /* isa/bind.c - which family gives an instruction its meaning, and the refusal of those that none knows. */
 #include "isa/isa.h"
+#include "simd/simd.h"
 
 #include <stdio.h>
 
@@ -8,6 +9,29 @@ static const isa_bind_fn binders[PTX_FAMILY_COUNT] = {
 #include "ptx/families.def"
 #undef FAMILY
 };
+
+#if defined(__x86_64__)
+#define F(name)                                                                                                        \
+    bool isa_bind_##name##_avx2(struct isa_binder *b, struct insn *in);                                                \
+    bool isa_bind_##name##_avx512(struct isa_binder *b, struct insn *in);
+ISA_UNIT_FAMILIES(F)
+#undef F
+#define F(name) [PTX_FAMILY_##name] = {isa_bind_##name##_avx2, isa_bind_##name##_avx512},
+static const isa_bind_fn unit_binders[PTX_FAMILY_COUNT][2] = {ISA_UNIT_FAMILIES(F)};
+#undef F
+
+static isa_bind_fn binder_of(enum ptx_family family, enum simd unit) {
+    const isa_bind_fn fn = unit >= SIMD_AVX2 ? unit_binders[family][unit >= SIMD_AVX512] : NULL;
+    return fn ? fn : binders[family];
+}
+#else
+static isa_bind_fn binder_of(enum ptx_family family, enum simd unit) {
+    (void)unit;
+    return binders[family];
+}
+#endif
+
+uint32_t isa_unit(const struct gpu *gpu) { return simd_best((enum simd)gpu->config.host_vectors); }
 
 DIAG(unsupported) = {
     .id = "unsupported-instruction",
@@ -35,11 +59,30 @@ void isa_bind_refused(struct insn *in) {
     in->aligned = false; /* the refusal comes first */
 }
 
+/* Is it of those whose handlers work on registers, or load and store, and leave control and waiting alone? What reads
+ * the clock is, too: the core counts before each instruction. */
+static bool is_straight(const struct insn *in) {
+    const enum ptx_family f = ptx_op_family(in->src->op);
+    return (ptx_op_computes(in->src->op) || f == PTX_FAMILY_address || f == PTX_FAMILY_convert ||
+            f == PTX_FAMILY_memory) &&
+           !in->aligned;
+}
+
 void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in) {
     struct isa_binder b = {.arena = &m->arena, .func = f};
-    isa_bind_fn fn = binders[ptx_op_family(in->src->op)];
+    isa_bind_fn fn = binder_of(ptx_op_family(in->src->op), (enum simd)m->simd);
     if (ptx_has(in->src, PTX_MOD_unknown) || !fn || !isa_judge_operands(&b, in) || !fn(&b, in)) {
         in->data = b.why;
         isa_bind_refused(in);
+        return;
+    }
+    in->straight = is_straight(in);
+    for (unsigned i = 0; i < WARP_FAST_OPNDS && i < in->num_opnds; i++) {
+        const warp_slot s = in->o[i].slot;
+        if (in->o[i].kind != WARP_SLOT && in->o[i].kind != WARP_FUNC)
+            continue;
+        in->from[i] = s < 0;
+        in->at[i] = (s < 0 ? ~s : s) * (int32_t)(MACH_WARP * sizeof(uint32_t));
+        in->poison[i] = (uint32_t)(s < 0 ? f->clean : s);
     }
 }

@@ -1,7 +1,7 @@
 /* isa/bits.c - poison by bits, of the instructions that only move bits about or where a bit of the result comes of few.
  *
  * Handlers come here when a source is poison, so that no instruction on written registers pays: behind their result,
- * or, where the rule needs the sources' values (ALU_BITS2), before it, since the result may take the place of a source.
+ * or, where the rule needs the sources' values, before it, since the result may take the place of a source.
  * The rules: what is copied, shifted, extended or inserted keeps its bits; of `and` and `or` a written bit that decides
  * makes the result's bit written; a sum's or product's bits come of those at their place and below; elements of a
  * packed type do not touch one another. Everything else is poison as a whole.
@@ -178,8 +178,8 @@ static void read_source(const struct warp *w, const struct insn *in, unsigned i,
     b->v[i] = o->bits == 64 ? warp_src64(w, o->slot)[l] : warp_src32(w, o->slot)[l];
 }
 
-void alu_find_unwritten(const struct warp *w, const struct insn *in, uint32_t poison, unsigned n,
-                        uint64_t unwritten[MACH_WARP]) {
+static void find_unwritten(const struct warp *w, const struct insn *in, uint32_t poison, unsigned n,
+                           uint64_t unwritten[MACH_WARP]) {
     WARP_FOR_LANES(l, poison) {
         struct lane_bits b = {.width = in->o[0].bits, .n = n};
         for (unsigned i = 0; i < n; i++)
@@ -188,7 +188,7 @@ void alu_find_unwritten(const struct warp *w, const struct insn *in, uint32_t po
     }
 }
 
-void alu_set_unwritten(struct warp *w, const struct insn *in, uint32_t poison, const uint64_t unwritten[MACH_WARP]) {
+static void set_unwritten(struct warp *w, const struct insn *in, uint32_t poison, const uint64_t unwritten[MACH_WARP]) {
     WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, in->o[0].bits, l, unwritten[l]); }
 }
 
@@ -197,7 +197,16 @@ enum warp_status alu_unwritten(struct warp *w, const struct insn *in, uint32_t m
     uint64_t unwritten[MACH_WARP];
     if (n > 4 || d->kind != WARP_SLOT || d->bits == 1 || d->bits == 128)
         return warp_done(w, d->slot, mask, p);
-    alu_find_unwritten(w, in, mask & p, n, unwritten);
-    alu_set_unwritten(w, in, mask & p, unwritten);
+    find_unwritten(w, in, mask & p, n, unwritten);
+    set_unwritten(w, in, mask & p, unwritten);
     return warp_done(w, d->slot, mask & ~p, 0);
+}
+
+enum warp_status alu_poisoned(struct warp *w, const struct insn *in, uint32_t mask, uint32_t p, unsigned n,
+                              void (*lanes)(struct warp *w, const struct insn *in, uint32_t mask)) {
+    uint64_t unwritten[MACH_WARP];
+    find_unwritten(w, in, p, n, unwritten); /* the result may take the place of a source */
+    lanes(w, in, mask);
+    set_unwritten(w, in, p, unwritten);
+    return warp_done(w, in->o[0].slot, mask & ~p, 0);
 }

@@ -4,12 +4,38 @@
  * setp then combine it with a predicate and write it out. The halves of f16x2 and bf16x2 are compared separately.
  */
 #include "isa/alu.h"
+#include "simd/vectors.h"
 #include "warp/parts.h"
 
 /* Bit l, of the lanes in `mask` at least: lane l of a compares true with lane l of b. Words as in the frame, u32[32] or
  * u64[32]. What is not here is one of these with its operands exchanged, its result inverted, or both. */
 typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
 
+#if defined(ISA_UNIT)
+/* Bit l of the result is the sign of t[l]. */
+static inline uint32_t gather_signs(const uint32_t t[MACH_WARP]) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask(_mm512_loadu_si512(t)) | (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(t + 16))
+                                                             << 16;
+#else
+    uint32_t m = 0;
+    for (unsigned i = 0; i < MACH_WARP; i += 8)
+        m |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i_u *)(t + i)))) << i;
+    return m;
+#endif
+}
+#define COMPARE(name, word, elem, load, cond)                                                                          \
+    static uint32_t name(const void *va, const void *vb, uint32_t mask) {                                              \
+        const word *pa = va, *pb = vb;                                                                                 \
+        uint32_t t[MACH_WARP];                                                                                         \
+        (void)mask;                                                                                                    \
+        for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                     \
+            const elem a = load(pa[l]), b = load(pb[l]);                                                               \
+            t[l] = (cond) ? ~0u : 0;                                                                                   \
+        }                                                                                                              \
+        return gather_signs(t);                                                                                        \
+    }
+#else
 #define COMPARE(name, word, elem, load, cond)                                                                          \
     static uint32_t name(const void *va, const void *vb, uint32_t mask) {                                              \
         const word *pa = va, *pb = vb;                                                                                 \
@@ -25,6 +51,7 @@ typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
         }                                                                                                              \
         return alu_gather(t);                                                                                          \
     }
+#endif
 
 /* 9.3.1.1 */
 #define TO_u16(x) ((uint16_t)(x))
@@ -150,9 +177,9 @@ static void write_pred(struct warp *w, const struct warp_opnd *o, uint32_t mask,
 /* setp of one register and no BoolOp, which is nearly all of them. */
 static enum warp_status setp_plain(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct compare_plan *p = in->data;
-    const uint32_t *a = warp_src32(w, in->o[1].slot), *b = warp_src32(w, in->o[2].slot);
-    const uint32_t t = compare_words(p->compare, a, b, mask);
-    warp_set_pred(w, in->o[0].slot, mask, t);
+    const uint32_t t = compare_words(p->compare, warp_fast_src(w, in, 1), warp_fast_src(w, in, 2), mask);
+    uint32_t *d = warp_fast_dst(w, in, 0);
+    *d = (*d & ~mask) | (t & mask);
     return alu_poison(w, in, mask, 2);
 }
 
@@ -201,7 +228,7 @@ static enum warp_status select_unwritten(struct warp *w, const struct insn *in, 
         word *pd = warp_dst##BITS(w, in->o[0].slot);                                                                   \
         const uint32_t c = warp_pred(w, &in->o[3]), pc = warp_poison(w, in->o[3].slot);                                \
         const uint32_t from = (c & warp_poison(w, in->o[1].slot)) | (~c & warp_poison(w, in->o[2].slot));              \
-        ALU_LANES(mask, pd[l] = c >> l & 1 ? pa[l] : pb[l]);                                                           \
+        ALU_SET(mask, pd, c >> l & 1 ? pa[l] : pb[l]);                                                                 \
         if (__builtin_expect(((from | pc) & mask) != 0, 0))                                                            \
             return select_unwritten(w, in, mask, from & ~pc, pc);                                                      \
         return warp_done(w, in->o[0].slot, mask, 0);                                                                   \

@@ -58,11 +58,11 @@ static void load(const struct warp *w, const struct warp_opnd *o, uint64_t v[MAC
 static void store(struct warp *w, const struct warp_opnd *o, uint32_t mask, const uint64_t v[MACH_WARP]) {
     if (o->bits == 64) {
         uint64_t *d = warp_dst64(w, o->slot);
-        ALU_LANES(mask, d[l] = v[l]);
+        ALU_SET(mask, d, v[l]);
     } else {
         const uint32_t keep = o->bits == 32 ? 0xffffffff : (1u << o->bits) - 1;
         uint32_t *d = warp_dst32(w, o->slot);
-        ALU_LANES(mask, d[l] = (uint32_t)v[l] & keep);
+        ALU_SET(mask, d, (uint32_t)v[l] & keep);
     }
 }
 
@@ -106,16 +106,16 @@ static enum warp_status cvt_keep(struct warp *w, const struct insn *in, uint32_t
 }
 
 static enum warp_status cvt_u64_u32(struct warp *w, const struct insn *in, uint32_t mask) {
-    const uint32_t *a = warp_src32(w, in->o[1].slot);
-    uint64_t *d = warp_dst64(w, in->o[0].slot);
-    ALU_LANES(mask, d[l] = a[l]);
+    const uint32_t *a = warp_fast_src(w, in, 1);
+    uint64_t *d = warp_fast_dst(w, in, 0);
+    ALU_SET(mask, d, a[l]);
     return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status cvt_s64_s32(struct warp *w, const struct insn *in, uint32_t mask) {
-    const uint32_t *a = warp_src32(w, in->o[1].slot);
-    uint64_t *d = warp_dst64(w, in->o[0].slot);
-    ALU_LANES(mask, d[l] = (uint64_t)(int64_t)(int32_t)a[l]);
+    const uint32_t *a = warp_fast_src(w, in, 1);
+    uint64_t *d = warp_fast_dst(w, in, 0);
+    ALU_SET(mask, d, (uint64_t)(int64_t)(int32_t)a[l]);
     return alu_poison(w, in, mask, 1);
 }
 

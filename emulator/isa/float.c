@@ -5,6 +5,7 @@
  * are the same, NaN included: a NaN result of f32 arithmetic is 0x7fffffff.
  */
 #include "isa/alu.h"
+#include "isa/approx.h"
 
 #include <math.h>
 
@@ -15,39 +16,25 @@ static inline uint32_t bits_of(float v) { return v == v ? num_f32_bits(v) : NUM_
 ALU_FN2(add_rn_f32, u32, u32, u32, bits_of(fl(a) + fl(b)))
 ALU_FN2(sub_rn_f32, u32, u32, u32, bits_of(fl(a) - fl(b)))
 ALU_FN2(mul_rn_f32, u32, u32, u32, bits_of(fl(a) * fl(b)))
+/* A host with a fused multiply-add instruction does all lanes at once. */
+#if defined(__FMA__) || defined(__aarch64__)
+ALU_FN3(fma_rn_f32, u32, u32, u32, u32, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
+ALU_FN3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
+#else
 ALU_LONG3(fma_rn_f32, u32, u32, u32, u32, num_fma_f32(a, b, c, NUM_RN, 0))
+ALU_LONG3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, NUM_RN, 0))
+#endif
 ALU_FN2(add_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) + fl(b)))
 ALU_FN2(sub_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) - fl(b)))
 ALU_FN2(mul_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) * fl(b)))
-ALU_LONG3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, NUM_RN, 0))
 
-/* A host with a fused multiply-add instruction does all lanes at once. */
-#if defined(__x86_64__)
-#define HOST_FMA __attribute__((target("avx2,fma")))
-static bool host_has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"); }
-#else
-#define HOST_FMA
-static bool host_has_fma(void) { return true; }
-#endif
-#define FUSED(name, lanes)                                                                                             \
-    HOST_FMA static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                      \
-        const uint32_t *pa = warp_src32(w, in->o[1].slot), *pb = warp_src32(w, in->o[2].slot);                         \
-        const uint32_t *pc = warp_src32(w, in->o[3].slot);                                                             \
-        uint32_t *pd = warp_dst32(w, in->o[0].slot);                                                                   \
-        uint32_t t[lanes * MACH_WARP];                                                                                 \
-        ALU_INDEPENDENT                                                                                                \
-        for (uint32_t l = 0; l < lanes * MACH_WARP; l++)                                                               \
-            t[l] = bits_of(__builtin_fmaf(fl(pa[l]), fl(pb[l]), fl(pc[l])));                                           \
-        if (mask == WARP_ALL_LANES)                                                                                    \
-            memcpy(pd, t, sizeof t);                                                                                   \
-        else                                                                                                           \
-            WARP_FOR_LANES(l, mask) memcpy(pd + lanes * l, t + lanes * l, lanes * sizeof *t);                          \
-        return alu_poison(w, in, mask, 3);                                                                             \
-    }
-FUSED(fma_rn_f32_host, 1)
-FUSED(fma_rn_f32x2_host, 2)
+/* To nearest with .ftz, .sat */
+ALU_SURE2(add_flags_f32, approx_add(a, b, f, doubt), num_add_f32(a, b, r, f))
+ALU_SURE2(sub_flags_f32, approx_add(a, b ^ 0x80000000, f, doubt), num_sub_f32(a, b, r, f))
+ALU_SURE2(mul_flags_f32, approx_mul(a, b, f, doubt), num_mul_f32(a, b, r, f))
+ALU_SURE3(fma_flags_f32, approx_fma(a, b, c, f, doubt), num_fma_f32(a, b, c, r, f))
 
-/* Any rounding, .ftz, .sat */
+/* Any rounding */
 ALU_LONG2(add_f32, u32, u32, u32, num_add_f32(a, b, r, f))
 ALU_LONG2(sub_f32, u32, u32, u32, num_sub_f32(a, b, r, f))
 ALU_LONG2(mul_f32, u32, u32, u32, num_mul_f32(a, b, r, f))
@@ -63,13 +50,14 @@ ALU_LONG3(fma_f64, u64, u64, u64, u64, num_fma_f64(a, b, c, r))
 
 /* 9.7.3.8 */
 ALU_LONG2(div_f32, u32, u32, u32, num_div_f32(a, b, r, f))
-ALU_LONG2(div_approx_f32, u32, u32, u32, num_div_approx_f32(a, b, f))
-ALU_LONG2(div_full_f32, u32, u32, u32, num_div_full_f32(a, b, f))
+ALU_SURE2(div_approx_f32, approx_div_approx(a, b, f, doubt), num_div_approx_f32(a, b, f))
+ALU_SURE2(div_full_f32, approx_div(a, b, f, doubt), num_div_full_f32(a, b, f))
+ALU_SURE2(div_rn_f32, approx_div(a, b, f, doubt), num_div_f32(a, b, r, f))
 ALU_LONG2(div_f64, u64, u64, u64, num_div_f64(a, b, r))
 
 /* 9.7.3.9, 9.7.3.10, 9.7.3.2 */
-ALU_LONG1(abs_f32, u32, u32, num_abs(NUM_F32, a, f))
-ALU_LONG1(neg_f32, u32, u32, num_neg(NUM_F32, a, f))
+ALU_FN1(abs_f32, u32, u32, (a & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : approx_flush(a, f) & 0x7fffffff)
+ALU_FN1(neg_f32, u32, u32, (a & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : approx_flush(a, f) ^ 0x80000000)
 ALU_FN1(abs_plain_f32, u32, u32, (a & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : a & 0x7fffffff)
 ALU_FN1(neg_plain_f32, u32, u32, (a & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : a ^ 0x80000000)
 ALU_LONG1(abs_f64, u64, u64, num_abs(NUM_F64, a, f))
@@ -90,29 +78,33 @@ static inline uint32_t max_plain(uint32_t a, uint32_t b) {
 }
 ALU_FN2(min_plain_f32, u32, u32, u32, min_plain(a, b))
 ALU_FN2(max_plain_f32, u32, u32, u32, max_plain(a, b))
-ALU_LONG2(min_f32, u32, u32, u32, num_min(NUM_F32, a, b, f))
-ALU_LONG2(max_f32, u32, u32, u32, num_max(NUM_F32, a, b, f))
-ALU_LONG3(min3_f32, u32, u32, u32, u32, num_min(NUM_F32, num_min(NUM_F32, a, b, f), c, f))
-ALU_LONG3(max3_f32, u32, u32, u32, u32, num_max(NUM_F32, num_max(NUM_F32, a, b, f), c, f))
+ALU_SURE2(min_f32, approx_pick(a, b, f, false), num_min(NUM_F32, a, b, f))
+ALU_SURE2(max_f32, approx_pick(a, b, f, true), num_max(NUM_F32, a, b, f))
+ALU_SURE3(min3_f32, approx_pick(approx_pick(a, b, f, false), c, f, false),
+          num_min(NUM_F32, num_min(NUM_F32, a, b, f), c, f))
+ALU_SURE3(max3_f32, approx_pick(approx_pick(a, b, f, true), c, f, true),
+          num_max(NUM_F32, num_max(NUM_F32, a, b, f), c, f))
 ALU_LONG2(min_f64, u64, u64, u64, num_min(NUM_F64, a, b, 0))
 ALU_LONG2(max_f64, u64, u64, u64, num_max(NUM_F64, a, b, 0))
 
 /* 9.7.3.13 - 9.7.3.22 */
 ALU_LONG1(rcp_f32, u32, u32, num_rcp_f32(a, r, f))
-ALU_LONG1(rcp_approx_f32, u32, u32, num_rcp_approx_f32(a, f))
+ALU_SURE1(rcp_approx_f32, approx_div(0x3f800000, a, f, doubt), num_rcp_approx_f32(a, f))
+ALU_SURE1(rcp_rn_f32, approx_div(0x3f800000, a, f, doubt), num_rcp_f32(a, r, f))
 ALU_LONG1(rcp_f64, u64, u64, num_rcp_f64(a, r))
 ALU_LONG1(rcp_approx_ftz_f64, u64, u64, num_rcp_approx_ftz_f64(a))
 ALU_LONG1(sqrt_f32, u32, u32, num_sqrt_f32(a, r, f))
-ALU_LONG1(sqrt_approx_f32, u32, u32, num_sqrt_approx_f32(a, f))
+ALU_SURE1(sqrt_approx_f32, approx_sqrt(a, f), num_sqrt_approx_f32(a, f))
+ALU_SURE1(sqrt_rn_f32, approx_sqrt(a, f), num_sqrt_f32(a, r, f))
 ALU_LONG1(sqrt_f64, u64, u64, num_sqrt_f64(a, r))
-ALU_LONG1(rsqrt_f32, u32, u32, num_rsqrt_approx_f32(a, f))
+ALU_SURE1(rsqrt_f32, approx_rsqrt(a, f), num_rsqrt_approx_f32(a, f))
 ALU_LONG1(rsqrt_f64, u64, u64, num_rsqrt_approx_f64(a))
 ALU_LONG1(rsqrt_ftz_f64, u64, u64, num_rsqrt_approx_ftz_f64(a))
-ALU_LONG1(sin_f32, u32, u32, num_sin_approx_f32(a, f))
-ALU_LONG1(cos_f32, u32, u32, num_cos_approx_f32(a, f))
-ALU_LONG1(lg2_f32, u32, u32, num_lg2_approx_f32(a, f))
-ALU_LONG1(ex2_f32, u32, u32, num_ex2_approx_f32(a, f))
-ALU_LONG1(tanh_f32, u32, u32, num_tanh_approx_f32(a))
+ALU_SURE1(sin_f32, approx_sine(a, f, 0, doubt), num_sin_approx_f32(a, f))
+ALU_SURE1(cos_f32, approx_sine(a, f, 1, doubt), num_cos_approx_f32(a, f))
+ALU_SURE1(lg2_f32, approx_lg2(a, f, doubt), num_lg2_approx_f32(a, f))
+ALU_SURE1(ex2_f32, approx_ex2(a, f, doubt), num_ex2_approx_f32(a, f))
+ALU_SURE1(tanh_f32, approx_tanh(a, doubt), num_tanh_approx_f32(a))
 
 /* 9.7.3.1: zeros count as normal */
 #define TESTP(name, bits, T, cond)                                                                                     \
@@ -148,14 +140,16 @@ TESTP_ALL(64, NUM_F64)
 #define RN ALU_M(rn)
 /* The first row that takes the form wins: the plain forms come before the general ones. */
 #define SUM(op)                                                                                                        \
-    ALU_ROW(op, f32, 0, RN, "www", op##_rn_f32), ALU_ROW(op, f32, 0, ALU_RND | FTZ | SAT, "www", op##_f32),            \
-        ALU_ROW(op, f32x2, 0, RN, "ddd", op##_rn_f32x2), ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2),      \
-        ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
+    ALU_ROW(op, f32, 0, RN, "www", op##_rn_f32), ALU_ROW(op, f32, 0, RN | FTZ | SAT, "www", op##_flags_f32),           \
+        ALU_ROW(op, f32, 0, ALU_RND | FTZ | SAT, "www", op##_f32), ALU_ROW(op, f32x2, 0, RN, "ddd", op##_rn_f32x2),    \
+        ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2), ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
 #define FMA(op)                                                                                                        \
-    ALU_ROW(op, f32, RN, 0, "wwww", fma_rn_f32), ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ | SAT, "wwww", fma_f32), \
+    ALU_ROW(op, f32, RN, 0, "wwww", fma_rn_f32), ALU_ROW(op, f32, RN, FTZ | SAT, "wwww", fma_flags_f32),               \
+        ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ | SAT, "wwww", fma_f32),                                          \
         ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, "dddd", fma_f64)
 #define IEEE(op, sw, sd)                                                                                               \
-    ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ, sw, op##_f32), ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
+    ALU_ROW(op, f32, RN, FTZ, sw, op##_rn_f32), ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ, sw, op##_f32),           \
+        ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
 #define MINMAX(op)                                                                                                     \
     ALU_ROW(op, f32, 0, 0, "www", op##_plain_f32), ALU_ROW(op, f32, 0, FTZ | NAN_, "www", op##_f32),                   \
         ALU_ROW(op, f32, XOR | ABS, FTZ | NAN_, "www", op##_f32),                                                      \
@@ -217,13 +211,7 @@ bool isa_bind_float(struct isa_binder *b, struct insn *in) {
     enum ptx_type t0 = ptx_insn_type(in->src, 0), t1 = ptx_insn_type(in->src, 1);
     if (is_half(t0) || is_half(t1))
         return alu_bind_half(b, in);
-    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
-        return false;
-    if (in->fn == fma_rn_f32 && host_has_fma())
-        in->fn = fma_rn_f32_host;
-    if (in->fn == fma_rn_f32x2 && host_has_fma())
-        in->fn = fma_rn_f32x2_host;
-    return true;
+    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
 }
 
 bool isa_bind_arithmetic(struct isa_binder *b, struct insn *in) {

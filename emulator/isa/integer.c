@@ -186,10 +186,10 @@ static inline int64_t extract_s(int64_t a, uint32_t b, uint32_t c, uint32_t widt
         return a >> pos;
     return (int64_t)((uint64_t)a << (64 - pos - len)) >> (64 - len);
 }
-ALU_LONG_BITS3(bfe_u32, u32, u32, u32, u32, extract_u(a, b, c))
-ALU_LONG_BITS3(bfe_s32, s32, s32, u32, u32, extract_s(a, b, c, 32))
-ALU_LONG_BITS3(bfe_u64, u64, u64, u32, u32, extract_u(a, b, c))
-ALU_LONG_BITS3(bfe_s64, s64, s64, u32, u32, extract_s(a, b, c, 64))
+ALU_LONG3(bfe_u32, u32, u32, u32, u32, extract_u(a, b, c))
+ALU_LONG3(bfe_s32, s32, s32, u32, u32, extract_s(a, b, c, 32))
+ALU_LONG3(bfe_u64, u64, u64, u32, u32, extract_u(a, b, c))
+ALU_LONG3(bfe_s64, s64, s64, u32, u32, extract_s(a, b, c, 64))
 
 /* 9.7.1.20 */
 static inline uint64_t insert(uint64_t a, uint64_t b, uint32_t c, uint32_t d) {
@@ -199,8 +199,8 @@ static inline uint64_t insert(uint64_t a, uint64_t b, uint32_t c, uint32_t d) {
     uint64_t m = (len > 63 ? ~UINT64_C(0) : (UINT64_C(1) << len) - 1) << pos;
     return (b & ~m) | (a << pos & m);
 }
-ALU_LONG_BITS4(bfi_b32, u32, u32, u32, u32, u32, insert(a, b, c, e))
-ALU_LONG_BITS4(bfi_b64, u64, u64, u64, u32, u32, insert(a, b, c, e))
+ALU_LONG4(bfi_b32, u32, u32, u32, u32, u32, insert(a, b, c, e))
+ALU_LONG4(bfi_b64, u64, u64, u64, u32, u32, insert(a, b, c, e))
 
 /* 9.7.1.21: b & 31 bits are kept; in clamp mode 32 and more keep all */
 static inline uint32_t extend(uint32_t a, uint32_t b, bool clamp, bool is_signed) {

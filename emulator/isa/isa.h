@@ -2,6 +2,7 @@
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
+#include "isa/unit.h"
 #include "warp/access.h"
 #include "warp/core.h"
 
@@ -28,6 +29,8 @@ typedef bool (*isa_bind_fn)(struct isa_binder *b, struct insn *in);
 /* Chooses the family and binds; what that refuses gets a handler that refuses it by name when it is reached. */
 void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in); /* isa/bind.c */
 void isa_bind_refused(struct insn *in);
+/* The host's unit for the handlers of a module, an enum simd. */
+uint32_t isa_unit(const struct gpu *gpu);
 
 /* isa/operands.c: is every operand what the operands column of ptx/opcodes.def has in its place? False, with the
  * reason, where one is not. Every binder's operands have been judged so. */

@@ -7,8 +7,8 @@
 #include "warp/parts.h"
 
 #define BITWISE(n, T)                                                                                                  \
-    ALU_BITS2(and_##n, T, T, T, a &b)                                                                                  \
-    ALU_BITS2(or_##n, T, T, T, a | b)                                                                                  \
+    ALU_FN2(and_##n, T, T, T, a &b)                                                                                    \
+    ALU_FN2(or_##n, T, T, T, a | b)                                                                                    \
     ALU_FN2(xor_##n, T, T, T, a ^ b)                                                                                   \
     ALU_FN1(not_##n, T, T, ~a)                                                                                         \
     ALU_FN1(cnot_##n, T, T, a == 0)
@@ -89,7 +89,7 @@ static enum warp_status lop3(struct warp *w, const struct insn *in, uint32_t mas
     if (alu_is_sink(&in->o[0]))
         return WARP_NEXT;
     uint32_t *pd = warp_dst32(w, in->o[0].slot);
-    ALU_LANES(mask, pd[l] = d[l]);
+    ALU_SET(mask, pd, d[l]);
     if (__builtin_expect(poison != 0, 0))
         WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, in->o[0].slot, 32, l, unwritten[l]); }
     return warp_done(w, in->o[0].slot, mask & ~poison, 0);
@@ -103,21 +103,21 @@ static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n) {
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);
 }
 static inline uint32_t at_most(uint32_t n, uint32_t most) { return n < most ? n : most; }
-ALU_BITS3(shf_l_clamp, u32, u32, u32, u32, funnel_left(a, b, at_most(c, 32)))
-ALU_BITS3(shf_l_wrap, u32, u32, u32, u32, funnel_left(a, b, c & 31))
-ALU_BITS3(shf_r_clamp, u32, u32, u32, u32, funnel_right(a, b, at_most(c, 32)))
-ALU_BITS3(shf_r_wrap, u32, u32, u32, u32, funnel_right(a, b, c & 31))
+ALU_FN3(shf_l_clamp, u32, u32, u32, u32, funnel_left(a, b, at_most(c, 32)))
+ALU_FN3(shf_l_wrap, u32, u32, u32, u32, funnel_left(a, b, c & 31))
+ALU_FN3(shf_r_clamp, u32, u32, u32, u32, funnel_right(a, b, at_most(c, 32)))
+ALU_FN3(shf_r_wrap, u32, u32, u32, u32, funnel_right(a, b, c & 31))
 
 /* 9.7.8.8, 9.7.8.9: amounts above the width act as the width */
-ALU_BITS2(shl_b16, u16, u16, u32, b > 15 ? 0 : (uint32_t)a << b)
-ALU_BITS2(shl_b32, u32, u32, u32, b > 31 ? 0 : a << (b & 31))
-ALU_BITS2(shl_b64, u64, u64, u32, b > 63 ? 0 : a << (b & 63))
-ALU_BITS2(shr_u16, u16, u16, u32, b > 15 ? 0 : a >> b)
-ALU_BITS2(shr_u32, u32, u32, u32, b > 31 ? 0 : a >> (b & 31))
-ALU_BITS2(shr_u64, u64, u64, u32, b > 63 ? 0 : a >> (b & 63))
-ALU_BITS2(shr_s16, s16, s16, u32, a >> at_most(b, 15))
-ALU_BITS2(shr_s32, s32, s32, u32, a >> at_most(b, 31))
-ALU_BITS2(shr_s64, s64, s64, u32, a >> at_most(b, 63))
+ALU_FN2(shl_b16, u16, u16, u32, b > 15 ? 0 : (uint32_t)a << b)
+ALU_FN2(shl_b32, u32, u32, u32, b > 31 ? 0 : a << (b & 31))
+ALU_FN2(shl_b64, u64, u64, u32, b > 63 ? 0 : a << (b & 63))
+ALU_FN2(shr_u16, u16, u16, u32, b > 15 ? 0 : a >> b)
+ALU_FN2(shr_u32, u32, u32, u32, b > 31 ? 0 : a >> (b & 31))
+ALU_FN2(shr_u64, u64, u64, u32, b > 63 ? 0 : a >> (b & 63))
+ALU_FN2(shr_s16, s16, s16, u32, a >> at_most(b, 15))
+ALU_FN2(shr_s32, s32, s32, u32, a >> at_most(b, 31))
+ALU_FN2(shr_s64, s64, s64, u32, a >> at_most(b, 63))
 
 #define LOGIC(op)                                                                                                      \
     ALU_ROW(op, b16, 0, 0, "hhh", op##_b16), ALU_ROW(op, b32, 0, 0, "www", op##_b32),                                  \

@@ -84,6 +84,16 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
         snprintf(text, size, "mbarrier at shared offset 0x%x of the CTA of rank %u", off, cta->rank);
 }
 
+DIAG(arrives_unwaited) = {
+    .id = "mbarrier-too-many-arrivals",
+    .rule = "a phase takes no more arrivals than mbarrier.init announced",
+    .section = "PTX ISA 9.7.13.15.2",
+    .hint =
+        "Flip the parity of that wait once for each phase. It asked for a phase that was over and passed at once. So "
+        "the warp arrives a second time in one phase",
+    .reason = "the phase completes early, and every later one is out of step.",
+};
+
 static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
                                    enum mbar_error e, uint32_t value, uint32_t together) {
     char text[300];
@@ -91,6 +101,12 @@ static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32
     const size_t n = strlen(text);
     if (e == MBAR_TOO_MANY_ARRIVALS && together > 1)
         snprintf(text + n, sizeof text - n, "; %u threads of the warp arrive together", together);
+    else if (e == MBAR_TOO_MANY_ARRIVALS && cta == w->cta && mbar_index(cta, off) < cta->num_mbars &&
+             cta->mbars[mbar_index(cta, off)].again >> w->index & 1) {
+        snprintf(text + n, sizeof text - n,
+                 ": a wait of this warp for it passed though no phase had ended since the last");
+        return warp_fault(w, in, 1u << lane, &arrives_unwaited, "%s", text);
+    }
     return warp_fault(w, in, 1u << lane, mbar_error_diag(e), "%s", text);
 }
 
@@ -379,7 +395,7 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
 }
 
 /* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. True: the warp had seen
- * that phase before. */
+ * that phase before, or none has ended yet. */
 static bool note_pass(struct warp *w, const struct insn *in, uint32_t done) {
     const struct mbar_form *f = in->data;
     struct cta *cta;

@@ -13,26 +13,13 @@
  * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4. A word of
  * several elements is poison while all of them are: what pads a structure may be.
  */
+#include "isa/memory.h"
 #include "base/relaxed.h"
 #include "isa/form.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
 #include "warp/parts.h"
 #include "warp/unwritten.h"
-
-struct mem_form {
-    enum warp_space space;
-    uint8_t size;  /* bytes of an element */
-    uint8_t count; /* elements: 1, 2, 4, 8 */
-    uint8_t reg;   /* bits of each register: 8, 16, 32, 64, 128; stores read narrow ones as 32 */
-    bool sign;     /* loads extend the sign */
-    bool sinks;    /* some vector elements are `_` */
-    bool wide;     /* 32 bytes: global memory only */
-    bool quad;     /* four 32-bit registers */
-    bool strong;   /* has an order other than .weak */
-    const struct warp_opnd *addr;
-    warp_slot slot[8];
-};
 
 DIAG(wide_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "wide-access-space", "9.7.9.8"),
@@ -201,6 +188,8 @@ static void saw_load(struct warp *w, const struct insn *in, const struct warp_sp
 
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
+    if (mem_load_vectors(w, in, f, mask))
+        return WARP_NEXT;
     uint32_t size = (uint32_t)f->size * f->count;
     struct warp_span s;
     if (!warp_address_known(w, in, f->addr, mask))
@@ -357,6 +346,8 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
 
 static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
+    if (mem_store_vectors(w, in, f, mask))
+        return WARP_NEXT;
     uint32_t size = (uint32_t)f->size * f->count;
     struct warp_span s;
     if (!warp_address_known(w, in, f->addr, mask))
@@ -582,6 +573,7 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
         return isa_refuse(b, "the vector has another length, or registers of several widths");
     if (!address_fits(f, store))
         return isa_refuse(b, "the access lies outside the parameter");
+    f->vectors = mem_has_vectors(f, store);
     f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
     in->data = f;
     in->fn = choose(f, store);

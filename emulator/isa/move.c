@@ -9,16 +9,16 @@
 ALU_FN1(mov_b16, u16, u16, a)
 
 static enum warp_status mov_b32(struct warp *w, const struct insn *in, uint32_t mask) {
-    const uint32_t *a = warp_src32(w, in->o[1].slot);
-    uint32_t *d = warp_dst32(w, in->o[0].slot);
-    ALU_LANES(mask, d[l] = a[l]);
+    const uint32_t *a = warp_fast_src(w, in, 1);
+    uint32_t *d = warp_fast_dst(w, in, 0);
+    ALU_SET(mask, d, a[l]);
     return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status mov_b64(struct warp *w, const struct insn *in, uint32_t mask) {
-    const uint64_t *a = warp_src64(w, in->o[1].slot);
-    uint64_t *d = warp_dst64(w, in->o[0].slot);
-    ALU_LANES(mask, d[l] = a[l]);
+    const uint64_t *a = warp_fast_src(w, in, 1);
+    uint64_t *d = warp_fast_dst(w, in, 0);
+    ALU_SET(mask, d, a[l]);
     return alu_poison(w, in, mask, 1);
 }
 
@@ -97,10 +97,10 @@ static enum warp_status mov_sreg(struct warp *w, const struct insn *in, uint32_t
     dynamic_value(in->o[1].more->src->sreg, clock_of(w, in->o[1].more->src->sreg), &v);
     if (in->o[0].bits == 64) {
         uint64_t *d = warp_dst64(w, in->o[0].slot);
-        ALU_LANES(mask, d[l] = v);
+        ALU_SET(mask, d, v);
     } else {
         uint32_t *d = warp_dst32(w, in->o[0].slot);
-        ALU_LANES(mask, d[l] = (uint32_t)v);
+        ALU_SET(mask, d, (uint32_t)v);
     }
     return warp_done(w, in->o[0].slot, mask, 0);
 }
@@ -130,10 +130,10 @@ static void put_element(const struct warp *w, const struct warp_opnd *o, unsigne
 static void write_lanes(struct warp *w, const struct warp_opnd *o, uint32_t mask, const uint64_t *v, uint64_t keep) {
     if (o->bits == 64) {
         uint64_t *d = warp_dst64(w, o->slot);
-        ALU_LANES(mask, d[l] = v[l] & keep);
+        ALU_SET(mask, d, v[l] & keep);
     } else {
         uint32_t *d = warp_dst32(w, o->slot);
-        ALU_LANES(mask, d[l] = (uint32_t)(v[l] & keep));
+        ALU_SET(mask, d, (uint32_t)(v[l] & keep));
     }
 }
 
@@ -163,7 +163,8 @@ static enum warp_status mov_pack(struct warp *w, const struct insn *in, uint32_t
     }
     if (d->bits == 128) {
         uint64_t *low = warp_dst64(w, d->slot), *high = low + MACH_WARP;
-        ALU_LANES(mask, low[l] = v.part[0][l]; high[l] = v.part[1][l]);
+        ALU_SET(mask, low, v.part[0][l]);
+        ALU_SET(mask, high, v.part[1][l]);
     } else {
         write_lanes(w, d, mask, v.part[0], ~UINT64_C(0));
     }
@@ -244,7 +245,7 @@ static enum warp_status prmt(struct warp *w, const struct insn *in, uint32_t mas
     for (uint32_t l = 0; l < MACH_WARP; l++)
         sel[l] = mode ? mode[pc[l] & 3] : pc[l] & 0xffff;
     const uint32_t unknown = warp_poison(w, in->o[3].slot) & mask;
-    ALU_LANES(mask, pd[l] = permute(pa[l], pb[l], sel[l]));
+    ALU_SET(mask, pd, permute(pa[l], pb[l], sel[l]));
     permute_unwritten(w, in, mask & ~unknown, sel);
     return warp_done(w, in->o[0].slot, unknown, unknown);
 }
@@ -264,7 +265,7 @@ static enum warp_status prmt_constant(struct warp *w, const struct insn *in, uin
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 d[l] |= (src[l] >> from & 0xff) << to;
     }
-    ALU_LANES(mask, pd[l] = d[l]);
+    ALU_SET(mask, pd, d[l]);
     if (poison & mask) {
         for (uint32_t l = 0; l < MACH_WARP; l++)
             d[l] = (uint32_t)in->aux;

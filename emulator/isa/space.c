@@ -31,7 +31,7 @@ static uint64_t window_of(enum ptx_mod space) {
 static enum warp_status cvta(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint64_t *a = warp_src64(w, in->o[1].slot), base = in->aux;
     uint64_t *d = warp_dst64(w, in->o[0].slot);
-    ALU_LANES(mask, d[l] = a[l] + base);
+    ALU_SET(mask, d, a[l] + base);
     return alu_poison(w, in, mask, 1);
 }
 
@@ -41,7 +41,7 @@ static enum warp_status cvta_to(struct warp *w, const struct insn *in, uint32_t 
     uint32_t outside = 0;
     if (base)
         WARP_FOR_LANES(l, mask) outside |= (uint32_t)!in_window(a[l], base) << l;
-    ALU_LANES(mask, d[l] = a[l] - base);
+    ALU_SET(mask, d, a[l] - base);
     return warp_done(w, in->o[0].slot, mask, warp_poison(w, in->o[1].slot) | outside);
 }
 

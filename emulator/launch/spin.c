@@ -84,8 +84,8 @@ static enum next next_of(const struct warp *w, const struct group *g) {
     if (in == NULL || (in->src->op != PTX_OP_ld && f != PTX_FAMILY_atomic))
         return NEXT_OTHER;
     const struct warp_frame *frame = &w->frames[g->frame];
-    const struct warp at = {
-        .base = w->slots + (size_t)frame->base * MACH_WARP, .func = frame->func, .consts = frame->func->consts};
+    uint32_t *const base = w->slots + (size_t)frame->base * MACH_WARP;
+    const struct warp at = {.base = base, .func = frame->func, .read = {base, frame->func->consts}};
     for (unsigned k = 0; k < in->num_opnds; k++) {
         if (in->o[k].kind != WARP_MEM)
             continue;

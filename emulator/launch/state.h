@@ -75,7 +75,7 @@ bool launch_kernel_shares(const struct warp_func *kernel);
 /* Has it, or what it calls, this griddepcontrol: .launch_dependents or .wait? launch/shares.c */
 bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action);
 
-/* --- rounds: launch/run.c ------------------------------------------------------------------------------------------ */
+/* --- rounds: launch/run.c ----------------------------------------------------------------------------------------- */
 /* A launch begins: all but its clusters. */
 struct launch_state *launch_begin(struct gpu *gpu, const struct launch_config *launch);
 /* A round of at most `turn` instructions for each island. */

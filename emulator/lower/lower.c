@@ -401,6 +401,7 @@ static void lower_code(struct lowering *lo) {
     struct arena *a = &lo->m->arena;
     f->num_insns = p->num_insns + 1;
     f->code = arena_array(a, f->num_insns, sizeof *f->code);
+    f->clean = init_slot(lo, &(struct warp_init){.kind = INIT_SREG, .bits = 32, .sreg = PTX_SREG_laneid});
     struct ptx_insn *end = arena_array(a, 1, sizeof *end);
     end->op = PTX_OP_ret; /* every `ret` jumps here, so that lanes that return apart can meet first */
     end->site.func = p->name;
@@ -420,6 +421,15 @@ static void lower_code(struct lowering *lo) {
     finish_consts(lo);
 }
 
+/* Sets `run`: lanes part and meet at the ends of blocks alone, and behind calls, which are not straight. */
+static void find_runs(struct warp_func *f, const struct flow *flow) {
+    for (uint32_t b = 0; b + 1 < flow->num_blocks; b++) {
+        const struct flow_block *k = &flow->blocks[b];
+        for (uint32_t i = k->last + 1, run = 0; i-- > k->first;)
+            f->code[i].run = run = f->code[i].straight ? run + 1 : 0;
+    }
+}
+
 bool lower_func(struct warp_module *m, struct warp_func *f) {
     struct lowering lo = {
         .m = m, .f = f, .local_offset = arena_array(&m->arena, f->src->num_vars + 1, sizeof *lo.local_offset)};
@@ -428,6 +438,7 @@ bool lower_func(struct warp_module *m, struct warp_func *f) {
     if (fits) {
         lower_code(&lo);
         lower_find_joins(f, &flow);
+        find_runs(f, &flow);
     }
     arena_free(&flow.arena);
     return fits;

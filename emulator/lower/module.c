@@ -1,6 +1,7 @@
 /* lower/module.c - loading a module: variables into device memory, functions into slots; contract in lower.h. */
 #include "base/heap.h"
 #include "base/now.h"
+#include "isa/isa.h"
 #include "lower/parts.h"
 
 #include <string.h>
@@ -85,6 +86,7 @@ DIAG(bad_function) = {
 struct warp_module *lower_module_load(struct gpu *gpu, struct ptx_module *ptx) {
     struct warp_module *m = xcalloc(1, sizeof *m);
     m->gpu = gpu;
+    m->simd = isa_unit(gpu);
     m->ptx = ptx;
     const uint64_t deadline = gpu->config.timeout ? now_ns() + gpu->config.timeout : 0;
     bool ok = place_vars(m, deadline);

@@ -130,8 +130,8 @@ void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
         fatal_broken("a CTA with %u bytes of shared memory", bytes);
     memset(cta->smem_clean, 0, sizeof cta->smem_clean);
     cta->smem = worker_alloc(cta->island->worker, cta->smem_end);
-    cta->smem_poison = worker_alloc(cta->island->worker, (cta->smem_end + 7) / 8);
-    memset(cta->smem_poison, 0xff, (cta->smem_end + 7) / 8);
+    cta->smem_poison = worker_alloc(cta->island->worker, (cta->smem_end + 31) / 32 * 4);
+    memset(cta->smem_poison, 0xff, (cta->smem_end + 31) / 32 * 4);
 }
 
 static void queue_free(struct async_queue *q) {

@@ -125,6 +125,7 @@ struct mach_mbar {
     bool used;                        /* by any other operation since */
     struct mach_mbar_phase now, last; /* of the incomplete phase, and of the one before */
     uint32_t passed[MACH_MAX_WARPS];  /* low bits of `phases` + 1 when each warp last passed a wait; 0: it never did */
+    uint32_t ranks;                   /* CTAs of the cluster that ever arrived */
     uint32_t again;                   /* warps that have passed one when no phase had ended since, a bit each */
 };
 

@@ -174,7 +174,9 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta
         return MBAR_TX_RANGE;
     if (state)
         *state = mbar_pack(&b);
-    struct mach_mbar_phase *now = &mbar_object(cta, off)->now;
+    struct mach_mbar *object = mbar_object(cta, off);
+    struct mach_mbar_phase *now = &object->now;
+    object->ranks |= 1u << by->cta->rank;
     take_part(by, now->arrived);
     now->announced += bytes;
     b.tx += bytes;
@@ -263,7 +265,7 @@ bool mbar_passed(struct cta *cta, uint32_t off, uint32_t warp) {
     const bool again = object->passed[warp] == now;
     object->again |= (uint32_t)again << warp;
     object->passed[warp] = now;
-    return again;
+    return again || !object->phases;
 }
 
 uint32_t mbar_index(const struct cta *cta, uint32_t off) {

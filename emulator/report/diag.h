@@ -97,6 +97,9 @@ struct diag_entry {
  * The definition also joins the list of all: a section of pointers, which the linker puts together. */
 #define DIAG(name) DIAG_DEFINE(name, name)
 #define DIAG_ARRAY(name, num) DIAG_DEFINE(name, name[num])
+#if defined(DIAG_LISTED_ELSEWHERE) /* a source that is compiled again */
+#define DIAG_DEFINE(name, declared) static const struct diag declared
+#else
 #define DIAG_DEFINE(name, declared)                                                                                    \
     static const struct diag declared;                                                                                 \
     static const struct diag_entry name##_entry = {(const struct diag *)&name, sizeof name / sizeof(struct diag),      \
@@ -104,6 +107,7 @@ struct diag_entry {
     static const struct diag_entry *const name##_listed __attribute__((used, section("sm100emu_diags"))) =             \
         &name##_entry;                                                                                                 \
     static const struct diag declared
+#endif
 
 /* Its class, its id, and the sections of the PTX ISA that state the rule. */
 #define DIAG_HEAD(of_class, of_id, sections) .class = DIAG_##of_class, .id = of_id, .section = "PTX ISA " sections

@@ -20,7 +20,7 @@
 /* Has the host what AVX512 names? Not an inquiry of the CPU: what one found as the program started. */
 static inline bool has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 /* gcc 10 and clang 11 do not know the matrix unit. */
 #if defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11

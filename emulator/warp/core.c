@@ -428,6 +428,32 @@ static uint32_t join_pc(const struct warp *w, const struct group *g) {
     return w->joins[g->join].pc;
 }
 
+/* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which *status
+ * is WARP_FAULT; it is counted then, and not passed. */
+static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, enum warp_status *status) {
+    struct island *isl = w->island;
+    const struct insn *const first = in, *const end = in + n;
+    const uint32_t lanes = w->g->mask;
+    uint64_t clock = isl->clock;
+    for (; in != end; in++) {
+        uint32_t mask = lanes;
+        if (in->guard != WARP_SINK) {
+            if (warp_poison(w, in->guard) & lanes)
+                break;
+            const uint32_t p = warp_src32(w, in->guard)[0];
+            mask &= in->guard_neg ? ~p : p;
+        }
+        isl->clock = ++clock;
+        if (mask && (in->fn(w, in, mask) != WARP_NEXT || isl->fault)) {
+            *status = WARP_FAULT;
+            w->g->pc += (uint32_t)(in - first);
+            return (uint32_t)(in - first) + 1;
+        }
+    }
+    w->g->pc += (uint32_t)(in - first);
+    return (uint32_t)(in - first);
+}
+
 /* Runs the current group until it waits, parks, exits, faults or has used its budget. */
 static uint64_t run_group(struct warp *w, uint64_t budget) {
     struct island *isl = w->island;
@@ -445,6 +471,14 @@ reload:
         }
         const struct insn *in = &code[g->pc];
         enum warp_status s = WARP_NEXT;
+        if (in->run && !watched && !w->before) {
+            const uint32_t n = run_straight(w, in, in->run < budget - ran ? in->run : (uint32_t)(budget - ran), &s);
+            ran += n;
+            if (s != WARP_NEXT)
+                return ran;
+            if (n)
+                continue;
+        }
         uint32_t mask = guarded(w, in, &s);
         ran++;
         isl->clock++;

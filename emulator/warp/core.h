@@ -58,7 +58,8 @@ static inline void warp_load_frame(struct warp *w) {
     w->func = fr->func;
     w->base = w->slots + (size_t)fr->base * MACH_WARP;
     w->pz = w->poison + fr->base;
-    w->consts = fr->func->consts;
+    w->read[0] = w->base;
+    w->read[1] = fr->func->consts;
 }
 
 /* Runs one group of `w` for at most `budget` instructions; returns how many it ran. */

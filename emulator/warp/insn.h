@@ -77,6 +77,7 @@ struct warp_opnd_more {
 
 /* A kernel's instructions and operands are read in turn by all its warps: they lie close together. */
 #define WARP_MAX_OPNDS 12
+#define WARP_FAST_OPNDS 5
 struct insn {
     warp_fn fn;
     /* destinations and sources in the order written, num_opnds of them; a d|p pair is two. While the instruction is
@@ -88,8 +89,15 @@ struct insn {
     bool guard_neg;
     bool aligned; /* .aligned: all live lanes of the warp must execute it together (checked by the core) */
     uint8_t num_opnds;
-    uint32_t join;              /* branches: pc where split lanes meet again, or UINT32_MAX */
+    bool straight; /* its handler returns WARP_NEXT or WARP_FAULT, asks for no group, and has no part of `aligned` */
+    uint32_t join; /* branches: pc where split lanes meet again, or UINT32_MAX */
+    uint32_t run;  /* so many instructions from here on are straight, and no other way leads behind the first */
     const struct ptx_insn *src; /* site, modifiers, operands as written */
+    /* The first operands that are slots, once more, so that handlers find them without a branch: bytes from
+     * w->read[from], and the word of w->pz with their poison, for constants one that never has any. */
+    int32_t at[WARP_FAST_OPNDS];
+    uint32_t poison[WARP_FAST_OPNDS];
+    uint8_t from[WARP_FAST_OPNDS];
 };
 
 struct warp_func {
@@ -98,6 +106,7 @@ struct warp_func {
     struct insn *code;
     uint32_t num_insns;     /* the last one is a synthetic `ret` */
     uint32_t frame_slots;   /* registers, hidden registers, parameters */
+    warp_slot clean;        /* a slot that is never poison */
     const uint32_t *consts; /* num_consts slots of 32 words */
     uint32_t num_consts;
     const struct warp_init *inits; /* hidden slots filled when a frame is made */
@@ -123,6 +132,7 @@ struct warp_init {
 /* A loaded module (lower/module.c): its functions in slots, its variables in device memory. */
 struct warp_module {
     struct gpu *gpu;
+    uint32_t simd; /* the host's unit that handlers are bound for, an enum simd */
     struct ptx_module *ptx;
     struct arena arena;
     struct warp_func *funcs; /* by ptx_func index */

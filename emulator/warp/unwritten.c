@@ -19,7 +19,18 @@
 #define NONE UINT32_MAX
 
 /* What is known of a wait behind which shared memory is unwritten. */
-enum lack { LACK_ANY, LACK_ALL, LACK_BARRIER, LACK_YES, LACK_PHASE, LACK_COPY, LACK_COMMIT, LACK_GROUP, LACK_ARRIVAL };
+enum lack {
+    LACK_ANY,
+    LACK_ALL,
+    LACK_BARRIER,
+    LACK_YES,
+    LACK_PHASE,
+    LACK_COPY,
+    LACK_COMMIT,
+    LACK_GROUP,
+    LACK_ARRIVAL,
+    LACK_EARLY
+};
 
 struct note {
     const struct ptx_insn *in; /* NULL: none */
@@ -84,7 +95,7 @@ void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes,
         n->copy = op->name;
         n->site = op->origin.site;
     }
-    if (from == WARP_FROM_SHARED) {
+    if (from == WARP_FROM_SHARED || from == WARP_FROM_TENSOR) {
         n->waited = w->waited;
         n->lack = lack_of(&w->waited, op);
     }
@@ -316,7 +327,7 @@ static const char *const lacks[] = {
     [LACK_YES] = "Repeat the poll until its answer is yes, before the bytes are read: a test_wait or try_wait may come "
                  "back before the phase is over",
     [LACK_PHASE] = "Wait for the next phase: flip the parity once for each phase, or use the state of the latest "
-                   "arrival. The last wait asked for a phase that this warp had seen before",
+                   "arrival. The last wait asked for a phase that was over before",
     [LACK_COPY] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are read",
     [LACK_COMMIT] = "Add cp.async.commit_group after the copy, and cp.async.wait_group 0 behind it: the copy is in no "
                     "group yet, and wait_group waits for committed groups alone",
@@ -325,6 +336,9 @@ static const char *const lacks[] = {
     [LACK_ARRIVAL] =
         "Let cp.async.mbarrier.arrive.noinc come after the thread's last copy, and let mbarrier.init count "
         "it beside other arrivals: the phase ended while the copy was under way",
+    [LACK_EARLY] =
+        "Move the read behind the write of these bytes, or the wait for those who write them: they have been written "
+        "since",
 };
 static const char mma_hint[] = "wait for the mbarrier that tcgen05.commit names, with the parity of its phase, before "
                                "the accumulator is read";
@@ -352,7 +366,9 @@ static const char *describe_shared(const struct note *n, char *text, size_t size
                  diag_where(n->site, where, sizeof where), wait);
     else
         snprintf(text, size, "%s read shared memory that nothing had written, offset 0x%x%s", op, n->off, wait);
-    return lacks[n->lack];
+    const bool early = !n->copy && n->lack != LACK_YES && n->lack != LACK_PHASE && n->cta->smem &&
+                       !smem_poisoned((struct cta *)(uintptr_t)n->cta, n->off, 1);
+    return lacks[early ? LACK_EARLY : n->lack];
 }
 
 static const char *describe(const struct note *n, char *text, size_t size) {
@@ -364,10 +380,13 @@ static const char *describe(const struct note *n, char *text, size_t size) {
         return stored_hint;
     }
     if (n->copy && n->from == WARP_FROM_TENSOR) {
+        char wait[360] = "";
+        if (n->lack == LACK_PHASE)
+            last_wait(n, wait, sizeof wait);
         snprintf(text, size,
-                 "%s read tensor memory that nothing had written yet, while %s, issued at %s, was under way", op,
-                 n->copy, diag_where(n->site, where, sizeof where));
-        return mma_hint;
+                 "%s read tensor memory that nothing had written yet, while %s, issued at %s, was under way%s", op,
+                 n->copy, diag_where(n->site, where, sizeof where), wait);
+        return n->lack == LACK_PHASE ? lacks[LACK_PHASE] : mma_hint;
     }
     if (n->from == WARP_FROM_SHARED)
         return describe_shared(n, text, size);

@@ -28,7 +28,7 @@ struct warp_wait {
 struct warp_waited {
     const struct ptx_insn *in; /* NULL: for nothing */
     enum event_wait_kind kind;
-    bool no, again; /* a poll of an mbarrier: it was answered no; yes, by a phase that the warp had seen before */
+    bool no, again; /* a poll of an mbarrier was answered no; or yes, as the phase was over before: seen, or none yet */
 };
 
 /* MACH_SCHED_MODEL: when lanes are next. */
@@ -98,9 +98,9 @@ struct warp {
     /* current group, valid while a handler runs */
     struct group *g;
     const struct warp_func *func;
-    uint32_t *base; /* slots of the current frame */
-    uint32_t *pz;   /* poison of the current frame, one word per slot */
-    const uint32_t *consts;
+    uint32_t *base;          /* slots of the current frame */
+    uint32_t *pz;            /* poison of the current frame, one word per slot */
+    const uint32_t *read[2]; /* what a source's slots count from: base, and the function's constants */
     /* storage */
     uint32_t *slots, *poison;
     uint32_t num_slots;
@@ -144,7 +144,8 @@ struct warp {
 /* --- reading and writing operands (all inline, used by every handler) --------------------------------------------- */
 
 static inline const uint32_t *warp_src32(const struct warp *w, warp_slot s) {
-    return s >= 0 ? w->base + (size_t)s * MACH_WARP : w->consts + (size_t)~s * MACH_WARP;
+    const uint32_t constant = (uint32_t)(s >> 31); /* no branch: all ones or 0 */
+    return w->read[constant & 1] + (size_t)((uint32_t)s ^ constant) * MACH_WARP;
 }
 static inline const uint64_t *warp_src64(const struct warp *w, warp_slot s) {
     return (const uint64_t *)(const void *)warp_src32(w, s);
@@ -152,9 +153,22 @@ static inline const uint64_t *warp_src64(const struct warp *w, warp_slot s) {
 static inline uint32_t *warp_dst32(struct warp *w, warp_slot s) { return w->base + (size_t)s * MACH_WARP; }
 static inline uint64_t *warp_dst64(struct warp *w, warp_slot s) { return (uint64_t *)(void *)warp_dst32(w, s); }
 /* Poisoned lanes of a source; constants never are. */
-static inline uint32_t warp_poison(const struct warp *w, warp_slot s) { return s >= 0 ? w->pz[s] : 0; }
+static inline uint32_t warp_poison(const struct warp *w, warp_slot s) {
+    const uint32_t constant = (uint32_t)(s >> 31);
+    return w->pz[(uint32_t)s & ~constant] & ~constant;
+}
 /* Of lanes `mask` of w->slots from `slot` on nothing is a written part any more. w->parts is not NULL. */
 void warp_forget_parts(struct warp *w, uint32_t slot, uint32_t slots, uint32_t mask);
+/* Operand i < WARP_FAST_OPNDS of the same, which is a slot: as a source, as a destination, and the source's poison. */
+static inline const void *warp_fast_src(const struct warp *w, const struct insn *in, unsigned i) {
+    return (const char *)w->read[in->from[i]] + in->at[i];
+}
+static inline void *warp_fast_dst(struct warp *w, const struct insn *in, unsigned i) {
+    return (char *)w->base + in->at[i];
+}
+static inline uint32_t warp_fast_poison(const struct warp *w, const struct insn *in, unsigned i) {
+    return w->pz[in->poison[i]];
+}
 /* Destination lanes `mask` become poison, all their bits, where `p` says so, and clean elsewhere. */
 static inline void warp_set_poison(struct warp *w, warp_slot s, uint32_t mask, uint32_t p) {
     w->pz[s] = (w->pz[s] & ~mask) | (p & mask);

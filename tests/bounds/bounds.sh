@@ -29,6 +29,7 @@ trips RECORDS=0 'last asynchronous operations' 3 "$launch" "$own" spans block=1 
 trips RELEASES=0 'more release fences' 0 "$programs/tests/negative/race_tensormap_ok"
 trips ACQUIRES=0 'more acquire fences' 0 "$programs/tests/negative/race_tensormap_ok"
 trips EVENTS=4 'more events' 3 "$launch" "$own" spans block=1 buf:32
+trips COPY_WAITS=1 'waited for more groups' 3 "$launch" "$own" copy_waits block=64 buf:4 out:4
 trips BULK=1 'a warp has more' 3 "$launch" "$own" bulk block=1 out:32
 trips SITES=0 'the line of an earlier access' 3 "$launch" "$own" sites block=64 out:4
 trips READERS=1 'more threads read the same word' 3 "$launch" "$own" readers block=128 out:4

@@ -8,6 +8,7 @@
  *   copy:XY    copies buffer x to y; clear:X: zeroes it; get:X: copies it to the host, which waits
  *   record     records the event; wait: the stream waits for it
  *   sync       the host waits for the stream; done: it asks whether the stream is done
+ *   grid:N     so many CTAs from here on, not 2
  *   pinned     makes a page of memory that host and device see
  *
  * At the end it waits for all and prints the first word of each buffer. Exit code: 0 where all ran to the end, 1 for an
@@ -58,6 +59,7 @@ static const struct {
 static Launcher on_gpu;
 static DevicePtr buffer[BUFFERS];
 static Handle event, stream[STREAMS];
+static unsigned ctas = 2;
 
 static DevicePtr buffer_of(char name) {
     if (name < 'a' || name >= 'a' + BUFFERS) {
@@ -71,7 +73,7 @@ static void run(const char *name, Handle on, int early) {
     Handle function;
     void *params[BUFFERS] = {&buffer[0], &buffer[1], &buffer[2]};
     Attribute serialization = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
-    const Config config = {{2, 1, 1}, {64, 1, 1}, 0, on, &serialization, (unsigned)early};
+    const Config config = {{ctas, 1, 1}, {64, 1, 1}, 0, on, &serialization, (unsigned)early};
     must(&on_gpu, on_gpu.d.module_function(&function, on_gpu.module, name), name);
     must(&on_gpu, d.launch(&config, function, params, NULL), name);
 }
@@ -110,6 +112,8 @@ static void do_word(const char *word) {
         must(&on_gpu, d.stream_sync(on), name);
     } else if (strcmp(name, "done") == 0) {
         must(&on_gpu, d.stream_query(on), name);
+    } else if (strncmp(name, "grid:", 5) == 0) {
+        ctas = (unsigned)strtoul(name + 5, NULL, 10);
     } else if (strcmp(name, "pinned") == 0) {
         void *page;
         must(&on_gpu, d.alloc_host(&page, BYTES), name);

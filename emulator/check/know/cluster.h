@@ -24,8 +24,10 @@ struct warp_watch {
     uint32_t bar;           /* number of the CTA's barrier at which it arrived last, */
     struct meeting bar_met; /*  `done`: and what the generation carried */
     struct sites sites;     /* the lines of its accesses */
-    struct tells tells;     /* and of its arrivals */
+    struct tells tells;     /* of its arrivals, */
+    struct polls polls;     /* and of its polls */
     struct giver *giver;    /* what it gave to words last: flags.c */
+    struct flag_hint heard; /* who wrote the word that it read last, and released nothing */
     uint32_t peers;         /* bit per CTA of the cluster: it is known to run (check/verdict/peers.c) */
 };
 
@@ -42,6 +44,7 @@ struct grid_watch {
     struct vclock_pool far;                /* clocks in sets */
     struct diag_dim3 grid, block, cluster; /* in CTAs */
     struct flags flags;
+    struct flag_hint hints[HINTS];
     bool quiet; /* too many flags: nothing can be told of global memory any more: BOUND_FLAG_BYTES */
     _Atomic uint32_t num_records;
     pthread_mutex_t lock; /* of what follows */

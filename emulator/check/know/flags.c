@@ -286,6 +286,20 @@ static bool acquires(const struct event_access *e) {
     return e->effect & EFFECT_READ && !(e->by.what && strcmp(e->by.what, "red") == 0);
 }
 
+/* Strong reads and writes of all clusters: the launch has one island then. */
+static void hint(const struct sync *s, const struct event_access *e, uint64_t key) {
+    struct flag_hint *h = &s->r->grid->hints[key % HINTS];
+    const bool known = h->key == key && h->num;
+    if (e->effect & EFFECT_READ && known)
+        s->r->warps[s->warp].heard = *h;
+    if (!(e->effect & EFFECT_WRITE))
+        return;
+    if (!known || e->effect == EFFECT_WRITE || sem_releases(s->order))
+        *h = (struct flag_hint){.key = key};
+    if (!sem_releases(s->order))
+        h->by[h->num++ % HINT_WRITERS] = (struct hint_writer){s->r->number, s->r->time, s->warp, e->by.site};
+}
+
 static void sync_word(struct sync *s, const struct event_access *e, uint64_t key, bool whole) {
     const bool local = s->narrow || e->space == SPACE_SHARED;
     for (int pass = 0; pass < 2; pass++) {
@@ -296,6 +310,8 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
             end_sequence(s, key);
     }
     s->local = local;
+    if (!local)
+        hint(s, e, key);
     if (e->effect & EFFECT_WRITE)
         put(s, key);
     if (e->effect & EFFECT_WRITE && !local && is_narrow(s)) { /* to threads of the cluster in full */

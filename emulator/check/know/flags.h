@@ -31,6 +31,19 @@ struct flag {
     uint8_t lane;
 };
 
+/* Writes of words of global memory that release nothing, by the hash of the word: the latest of each, and of atomic
+ * operations those that its value goes back to. They order nothing; they say what lacks. */
+#define HINTS 64u
+#define HINT_WRITERS 6u
+struct flag_hint {
+    uint64_t key; /* 0: none */
+    uint32_t num;
+    struct hint_writer {
+        uint32_t cluster, time, warp;
+        const struct diag_site *site; /* NULL: none */
+    } by[HINT_WRITERS];
+};
+
 /* A table of flags: of a cluster, those in shared memory or used at .cta or .cluster scope; of a launch, all others.
  * It lives as long as the cluster, or the launch. */
 struct flags {

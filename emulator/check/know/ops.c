@@ -243,6 +243,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         n->copies_4x256b = n->agent == AGENT_TENSOR_COPY && !n->shifts && work->m == 4;
         n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
         n->cta_group = work->cta_group;
+        n->fresh = n->agent == AGENT_TENSOR_CORE && !work->accumulate;
         n->d = work->to_off;
         n->m = work->m;
         n->n = work->n;
@@ -282,6 +283,8 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->clock = r->island->clock;
     n->source = op->src_off;
     n->signals = work->signals != NULL;
+    n->mbar_rank = work->signals ? work->signals->rank : 0;
+    n->mbar_off = work->signals_off;
     n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
     const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
@@ -337,15 +340,27 @@ static struct lane_copies *copies_of(struct race *r, uint32_t warp, uint32_t lan
 
 void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t until, const struct done *done) {
     struct lane_copies *c = copies_of(r, warp, lane);
-    c->waited[c->num_waited++ % COPY_WAITS] = (struct copies_waited){until, *done};
+    const uint32_t keep = (uint32_t)race_bound(r, BOUND_COPY_WAITS);
+    struct copies_waited *oldest = &c->waited[c->num_waited % (keep ? keep : 1)];
+    if (c->num_waited++ >= keep && c->forgotten < oldest->until)
+        c->forgotten = oldest->until;
+    *oldest = (struct copies_waited){until, *done};
+}
+
+/* The latest wait of the lane was for as many. */
+static bool waited_for(const struct race *r, const struct lane_copies *c, uint32_t until) {
+    const uint32_t keep = (uint32_t)race_bound(r, BOUND_COPY_WAITS);
+    const struct copies_waited *latest = c->num_waited ? &c->waited[(c->num_waited - 1) % (keep ? keep : 1)] : NULL;
+    return latest && latest->until == until && latest->done.how == DONE_THREAD;
 }
 
 static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t but) {
     const struct lane_copies *c = copies_of(r, warp, lane);
     if (but >= c->groups || but >= COPY_GROUPS)
         return;
-    const uint32_t until = but ? c->committed[(c->groups - but - 1) % COPY_GROUPS] : r->time;
-    note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
+    const uint32_t until = c->committed[(c->groups - but - 1) % COPY_GROUPS];
+    if (!waited_for(r, c, until))
+        note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
 }
 
 static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {

@@ -54,7 +54,9 @@ struct note {
     bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;              /* tcgen05.ld; a register of it was used */
     bool reduces;                  /* what it writes to shared memory, it writes by a reduction */
-    bool signals;                  /* it signals an mbarrier, and is in no group */
+    bool signals;                  /* it signals an mbarrier, and is in no group, */
+    uint32_t mbar_rank, mbar_off;  /*  and this is it */
+    bool fresh;                    /* tcgen05.mma that does not add to D */
     bool follows;                  /* the second half of a store */
     uint32_t cta_group, d, m, n;   /* of tcgen05 operations: the instruction's shape, and where D is */
     uint32_t group;                /* bulk-group of the lane that it belongs to */
@@ -78,13 +80,14 @@ struct op_record {
 };
 
 #define COPY_GROUPS 16u
-#define COPY_WAITS 16u
+#define COPY_WAITS 16u /* BOUND_COPY_WAITS is no more */
 
 /* The cp.async of a lane, until its warp ends. Of groups and waits the latest are kept. */
 struct lane_copies {
     uint32_t groups;                 /* committed so far, */
     uint32_t committed[COPY_GROUPS]; /*  and the latest of them when */
     uint32_t num_waited;
+    uint32_t forgotten; /* `until` of the latest wait that is no longer kept */
     struct copies_waited {
         uint32_t until; /* those issued up to then are complete */
         struct done done;

@@ -176,8 +176,32 @@ static void remember_seen(struct race *r, const struct event_sync *e, struct mba
 /* The polls of some lanes were answered with yes. */
 static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const struct sem how = sem_of(e);
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct vclock *known = race_strand(r, warp, e->done)->k.now[LAYER_SEEN];
+    struct polls *p = &r->warps[warp].polls;
+    p->log[p->end++ % POLLS] =
+        (struct poll){.time = r->time,
+                      .off = m->off,
+                      .rank = e->owner->rank,
+                      .parity = e->parity,
+                      .stale = !e->phase || vclock_knows_token(known, m->token, (uint32_t)e->phase),
+                      .site = e->by.site};
     remember_seen(r, e, m);
-    know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
+    know_observe(r, warp, e->done, &m->m, &how);
+}
+
+void mbars_commit_issued(struct race *r, const struct note *n, const struct event_work *work) {
+    for (uint32_t left = n->agent == AGENT_COMMIT ? work->ctas : 0; left; left &= left - 1) {
+        const uint32_t rank = (uint32_t)__builtin_ctz(left);
+        struct mbar_watch *m =
+            rank < r->cluster->num_ctas ? mbars_find(r, &r->cluster->cta[rank], work->signals_off) : NULL;
+        if (!m)
+            continue;
+        m->commit.warp = n->warp;
+        m->commit.lanes = n->lanes;
+        m->commit.idle = !n->read.step;
+        m->commit.site = n->origin.site;
+    }
 }
 
 void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {

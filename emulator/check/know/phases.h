@@ -49,6 +49,11 @@ struct mbar_watch {
         const char *what;
         struct done by; /* of a commit: when its operations are over */
     } remote;           /* the latest arrival, or bytes, of another CTA's operation */
+    struct {
+        uint32_t warp, lanes; /* lanes 0: none was */
+        bool idle;            /* its thread had issued nothing for it to track */
+        const struct diag_site *site;
+    } commit; /* the latest tcgen05.commit that was issued for it */
     struct meeting m;
 };
 
@@ -69,6 +74,8 @@ void mbars_end(struct race *r, const struct event_life *e);
 void mbars_forget(struct race *r, struct mbars *b);
 /* SYNC_MBAR_* of the mbarrier; `n` is the note of the operation that does it, or NULL. */
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n);
+/* A tcgen05.commit has been issued that will arrive there; nothing happens if it is another operation. */
+void mbars_commit_issued(struct race *r, const struct note *n, const struct event_work *work);
 /* A copy has been issued whose bytes are counted there. */
 void mbars_issued(struct race *r, const struct cta *owner, uint32_t off);
 /* Threads execute a fence or arrive at the cluster barrier: perhaps a release that publishes their CTA's mbarriers. */

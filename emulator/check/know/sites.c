@@ -37,12 +37,13 @@ bool sites_is_forgotten(const struct sites *s, uint32_t time) {
     return oldest(s) && time < s->log[oldest(s) % s->room].time;
 }
 
-uint32_t sites_before(const struct sites *s, uint32_t time) {
-    const struct diag_site *site = sites_find(s, time);
+uint32_t sites_latest(const struct sites *s, const struct diag_site *site, uint32_t before) {
     for (uint32_t i = s->end; site && i > oldest(s) && s->end - i < LOOKS; i--) {
         const struct site_time *p = &s->log[(i - 1) % s->room];
-        if (p->site == site && p->time < time)
+        if (p->site == site && p->time < before)
             return p->time;
     }
     return 0;
 }
+
+uint32_t sites_before(const struct sites *s, uint32_t time) { return sites_latest(s, sites_find(s, time), time); }

@@ -37,5 +37,8 @@ bool viewer_knows_copy(const struct race *r, const struct viewer *v, enum layer 
         if (w->until >= time && viewer_knows_step(v, layer, &w->done))
             return true;
     }
-    return false;
+    if (!c || c[lane].forgotten < time || !viewer_knows_lane(v, layer, warp, lane, time + 1))
+        return false;
+    race_lost(r, BOUND_COPY_WAITS);
+    return true;
 }

@@ -91,9 +91,9 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
     const bool own = first->warp == t->stamp.warp && (first->lane == t->stamp.lane || warp);
     if (own && !(first->flags & STAMP_COPY) && !t->v.note)
         return;
-    if (t->strong && first->flags & STAMP_STRONG)
-        return;
-    const struct diag *rule = verdict_stamp(t->r, first, wrote, &t->v, t->writes);
+    const struct diag *rule = t->strong && first->flags & STAMP_STRONG
+                                  ? verdict_strong(t->r, first, &t->v, t->stamp.flags & STAMP_NARROW)
+                                  : verdict_stamp(t->r, first, wrote, &t->v, t->writes);
     if (rule)
         report(t, rule, first, wrote, at);
 }
@@ -423,7 +423,8 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
     const bool as_one = e->agent == AGENT_TENSOR_ALLOC || maps_is_copy(e);
-    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0);
+    const bool narrow = t.strong && e->by.scope < SCOPE_CLUSTER && r->cluster->num_ctas > 1;
+    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0) | (narrow ? STAMP_NARROW : 0);
     if (copy) {
         t.v = viewer_of_note(&e->by, copy, false, copy->name);
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);

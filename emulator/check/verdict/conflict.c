@@ -17,7 +17,7 @@ void conflict_tell(const struct race *r, const struct conflict *f) {
         return;
     }
     snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
-    mach_warn_pair(r->island, &later->origin, &earlier->origin, said, f->rule, "%s %s %s, and %s %s", later->what,
+    mach_warn_pair(r->island, &later->origin, &earlier->origin, said, f->rule, "%s %s %s, and %s %s%s%s", later->what,
                    later->writes ? "writes" : "reads", f->place, f->but ? f->but : "nothing orders it after",
-                   earlier->what);
+                   earlier->what, *f->why ? ": " : "", f->why);
 }

@@ -20,6 +20,7 @@ struct conflict {
     char place[120];
     const char *but;
     struct mach_origin told; /* an arrival by another lane of the earlier one's warp, which is the cause; or no site */
+    char why[240];           /* what is known of the cause, to be said; or empty */
 };
 void conflict_tell(const struct race *r, const struct conflict *f);
 

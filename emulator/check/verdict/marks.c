@@ -21,6 +21,8 @@ enum cause {
     CAUSE_SCOPE,
     CAUSE_WEAK_LOAD,
     CAUSE_WEAK_STORE,
+    CAUSE_RELAXED,
+    CAUSE_LATE,
     CAUSES
 };
 
@@ -67,6 +69,13 @@ DIAG_ARRAY(global_race, CAUSES) = {
                           .hint = "Use st.release.gpu or an atomic operation (cuda::atomic_ref) for the weak store if "
                                   "this word is a flag or a counter: the other access is strong, with which a weak one "
                                   "races. If it is data, a barrier or a flag between the two is missing"},
+    [CAUSE_RELAXED] = {GLOBAL_RACE,
+                       .hint = "Add __threadfence() (fence.acq_rel.gpu) before the flag or counter is written, by the "
+                               "thread that writes it, or write it with .release: this CTA has read it since, and the "
+                               "write released nothing"},
+    [CAUSE_LATE] = {GLOBAL_RACE,
+                    .hint = "Store before the flag or lock is released: what this thread has acquired of the other one "
+                            "comes before that store. Or let this thread wait for the next release"},
 };
 DIAG(weak_seed) = {
     DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
@@ -326,6 +335,26 @@ static bool knows_mate(const struct toucher *t, const struct mark *first) {
 /* Of an operation that was under way; `read`: it is known to have read its source. */
 static enum cause cause_of_op(bool read, bool wrote) { return !wrote ? CAUSE_COPY : read ? CAUSE_READ : CAUSE_BULK; }
 
+/* A write that released nothing, by the CTA of *first and later than that; a warp of the viewer's CTA has read it. */
+static const struct hint_writer *heard_of(const struct toucher *t, const struct mark *first) {
+    const uint32_t each = t->r->warps_each, from = t->v->warp - t->v->warp % each;
+    for (uint32_t w = from; w < from + each; w++)
+        for (uint32_t i = 0; i < HINT_WRITERS; i++) {
+            const struct hint_writer *by = &t->r->warps[w].heard.by[i];
+            if (by->site && by->cluster == first->cluster && by->warp / each == first->warp / each &&
+                by->time > first->time)
+                return by;
+        }
+    return NULL;
+}
+
+/* Something earlier of the same thread is known. */
+static bool knows_earlier(const struct toucher *t, const struct mark *first, uint64_t at) {
+    const struct vclock *c = vclock_of(t, t->v->now, LAYER_ORDER, first->cluster);
+    return c && first->flags & MARK_WRITE && mark_unit(first) <= ONE_LANE &&
+           vclock_knows_lane(c, first->warp, lane_of(first, (uint32_t)(at % SECTOR)), 1);
+}
+
 /* Of two accesses of threads: what is known of why nothing orders them. */
 static enum cause cause_of(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const bool strong = first->flags & MARK_STRONG, same = first->cluster == cluster_of(t);
@@ -339,8 +368,12 @@ static enum cause cause_of(const struct toucher *t, const struct mark *first, co
         return cause_of_op(t->v->note->read.how == DONE_THREAD, mine->flags & MARK_WRITE);
     if (!same && !t->v->async && mate_knows(t, first, mine, both))
         return CAUSE_POLLER;
+    if (!same && knows_mate(t, first))
+        return CAUSE_TELLER;
+    if (!same && first->flags & MARK_WRITE && !t->v->async && heard_of(t, first))
+        return CAUSE_RELAXED;
     if (!same)
-        return knows_mate(t, first) ? CAUSE_TELLER : CAUSE_ANY;
+        return knows_earlier(t, first, (uint32_t)__builtin_ctz(both)) ? CAUSE_LATE : CAUSE_ANY;
     return first->warp / t->r->warps_each == t->v->warp / t->r->warps_each ? CAUSE_CTA : CAUSE_CLUSTER;
 }
 
@@ -453,9 +486,14 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
     const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
     /* an operation counts from its issue, though it runs later */
     const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
-    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", NULL, {0}};
+    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", NULL, {0}, ""};
     if (rule == &noncoherent_load)
         f.but = "its cache may not have seen";
+    const struct hint_writer *flag = rule == &global_race[CAUSE_RELAXED] ? heard_of(t, first) : NULL;
+    char where[120];
+    if (flag)
+        snprintf(f.why, sizeof f.why, "the write of a flag at %s, which this CTA has read, releases nothing",
+                 diag_where(flag->site, where, sizeof where));
     name_place(t, at, f.place, sizeof f.place);
     conflict_tell(t->r, &f);
 }

@@ -1,30 +1,20 @@
 /* check/verdict/verdict.c - the rules of order in shared and tensor memory; contract in verdict.h. */
 #include "check/verdict/verdict.h"
 
+#include "check/verdict/cause.h"
+
 #include <stdio.h>
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-/* What is known of the cause, where a rule has several hints. */
-enum cause {
-    CAUSE_ANY,
-    CAUSE_WARP,
-    CAUSE_CLUSTER,
-    CAUSE_TELLER,
-    CAUSE_LATE,
-    CAUSE_WAITER,
-    CAUSE_COMMIT,
-    CAUSE_GROUP,
-    CAUSE_OTHER_WAIT,
-    CAUSE_OWN,
-    CAUSE_PEER
-};
-
+#define FLIP                                                                                                           \
+    "Flip the parity of that wait once for each phase of the mbarrier: it begins with 0, or with 1 for who waits for " \
+    "room. The wait passed at once. Or it is for the wrong mbarrier: that of another stage"
 #define SHARED_RACE                                                                                                    \
     DIAG_HEAD(WARNING, "shared-race", "8.8, 8.10.6, 9.7.13.1, 9.7.13.2"),                                              \
         .rule = "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a "   \
                 "barrier, bar.warp.sync within a warp, or a release and an acquire"
-DIAG_ARRAY(shared_race, CAUSE_WAITER + 1) = {
+DIAG_ARRAY(shared_race, CAUSES) = {
     [CAUSE_ANY] = {SHARED_RACE,
                    .hint = "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the "
                            "two; shfl, vote and elect.sync order no memory. Warps mostly run in the lucky order",
@@ -46,6 +36,10 @@ DIAG_ARRAY(shared_race, CAUSE_WAITER + 1) = {
                       .hint =
                           "Add __syncthreads() (within one warp __syncwarp()) after the wait: another thread of this "
                           "CTA has waited for these bytes, and nothing has told this one"},
+    [CAUSE_RETURN] = {SHARED_RACE,
+                      .hint = "Let this thread wait, before it writes again, until the readers have read: by a "
+                              "barrier, or an mbarrier on which they arrive after the load. They have waited for its "
+                              "write before, and it does not wait for them, or they arrive too early"},
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "9.7.16.6.5, 9.7.13.4"),
@@ -76,7 +70,7 @@ DIAG(fence_over_address) = {
     DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),                                     \
         .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of " \
                 "the mbarrier that it signals, or wait_group by the thread that issued it"
-DIAG_ARRAY(not_awaited, CAUSE_OWN + 1) = {
+DIAG_ARRAY(not_awaited, CAUSES) = {
     [CAUSE_ANY] = {NOT_AWAITED,
                    .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer "
                            "bytes than all copies bring, so that the phase ends early; or a wait by another thread, "
@@ -98,6 +92,7 @@ DIAG_ARRAY(not_awaited, CAUSE_OWN + 1) = {
     [CAUSE_OTHER_WAIT] = {NOT_AWAITED,
                           .hint = "Wait for the mbarrier that the copy signals: the wait_group before this access is "
                                   "for copies in async-groups, and this one is in none"},
+    [CAUSE_PARITY] = {NOT_AWAITED, .hint = FLIP},
 };
 DIAG(copy_too_soon) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
@@ -125,7 +120,7 @@ DIAG(lane_told) = {
 #define SOURCE_OVERWRITTEN                                                                                             \
     DIAG_HEAD(WARNING, "bulk-store-overwritten", "9.7.9.25.1, 9.7.9.25.4"),                                            \
         .rule = "the source of a bulk copy must not change before the copy has read it"
-DIAG_ARRAY(source_overwritten, CAUSE_PEER + 1) = {
+DIAG_ARRAY(source_overwritten, CAUSES) = {
     [CAUSE_ANY] = {SOURCE_OVERWRITTEN,
                    .hint =
                        "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group.read in the thread that issued the "
@@ -144,22 +139,42 @@ DIAG_ARRAY(source_overwritten, CAUSE_PEER + 1) = {
     [CAUSE_PEER] = {SOURCE_OVERWRITTEN,
                     .hint = "Wait for word from a thread of the other CTA that has waited for the copy's mbarrier: "
                             "a copy to another CTA is in no group"},
+    [CAUSE_UNWAITED] = {SOURCE_OVERWRITTEN,
+                        .hint = "Add cp.async.bulk.wait_group.read 0 in the thread that issued the copy, then a "
+                                "barrier, before the buffer is written again: its group is committed, and that thread "
+                                "has not waited since"},
+    [CAUSE_EARLY] = {SOURCE_OVERWRITTEN,
+                     .hint = "Let the thread that issues the copy wait for this store first. A barrier does it if its "
+                             "thread count takes in all who store. The store is its thread's first one, and that "
+                             "knows nothing of the copy"},
 };
-DIAG(operand_overwritten) = {
-    DIAG_HEAD(WARNING, "tcgen05-operand-overwritten", "9.7.16.6.2, 9.7.16.12"),
-    .rule =
-        "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
-    .hint =
-        "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
-        "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
-    .reason = "the operation may read the bytes after they have changed.",
+#define OPERAND_OVERWRITTEN                                                                                            \
+    DIAG_HEAD(WARNING, "tcgen05-operand-overwritten", "9.7.16.6.2, 9.7.16.12"),                                        \
+        .rule = "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been " \
+                "observed"
+DIAG_ARRAY(operand_overwritten, CAUSES) = {
+    [CAUSE_ANY] = {OPERAND_OVERWRITTEN,
+                   .hint = "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong "
+                           "parity or stage; the commit arrives on another stage's barrier, or comes before the last "
+                           "tcgen05.mma that reads the stage",
+                   .reason = "the operation may read the bytes after they have changed."},
+    [CAUSE_PARITY] = {OPERAND_OVERWRITTEN, .hint = FLIP},
 };
-DIAG(relaxed_handover) = {
-    DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 9.7.13.4, 9.7.13.15.13"),
-    .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
-            "acquire after the wait do",
-    .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
-            "accesses it covers, and fence.acquire after the relaxed wait",
+#define RELAXED_HANDOVER                                                                                               \
+    DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 9.7.13.4, 9.7.13.15.13"),                                             \
+        .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an " \
+                "acquire after the wait do"
+DIAG_ARRAY(relaxed_handover, CAUSES) = {
+    [CAUSE_ANY] = {RELAXED_HANDOVER,
+                   .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in "
+                           "every thread whose accesses it covers, and fence.acquire after the relaxed wait"},
+    [CAUSE_RELEASE] =
+        {RELAXED_HANDOVER,
+         .hint = "Arrive with .release (the default), or add fence.acq_rel before the relaxed arrival, in every thread "
+                 "whose accesses it covers: nothing was released. The wait acquires, too, or has a fence after it"},
+    [CAUSE_ACQUIRE] = {RELAXED_HANDOVER,
+                       .hint = "Wait with .acquire (the default), or add fence.acq_rel after the relaxed wait: the "
+                               "arriving side releases, and this one does not acquire"},
 };
 DIAG(relaxed_copy_handover) = {
     DIAG_HEAD(STRICT, "relaxed-copy-handover", "9.7.16.6.4, 9.7.13.4, 8.9.1.1"),
@@ -173,11 +188,21 @@ DIAG(relaxed_copy_handover) = {
     DIAG_HEAD(WARNING, "tcgen05-not-awaited", "9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12"),                                  \
         .rule = "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it "   \
                 "has been observed"
-DIAG(mma_not_awaited) = {
-    MMA_NOT_AWAITED,
-    .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
-            "commit comes before the last tcgen05.mma",
-    .reason = "the operation may be under way when its cells are touched.",
+DIAG_ARRAY(mma_not_awaited, CAUSES) = {
+    [CAUSE_ANY] = {MMA_NOT_AWAITED,
+                   .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or "
+                           "accumulator; or the commit comes before the last tcgen05.mma",
+                   .reason = "the operation may be under way when its cells are touched."},
+    [CAUSE_PARITY] = {MMA_NOT_AWAITED, .hint = FLIP},
+    [CAUSE_COMMIT] = {MMA_NOT_AWAITED,
+                      .hint = "Execute tcgen05.commit in the thread that issues tcgen05.mma: it tracks the operations "
+                              "of its own thread alone (PTX ISA 9.7.16.12.1)"},
+    [CAUSE_RETURN] = {MMA_NOT_AWAITED,
+                      .hint =
+                          "Let the thread that issues tcgen05.mma wait, before the first one of a tile, for the "
+                          "mbarrier on which those arrive that read the accumulator. It does not, waits for the wrong "
+                          "one, or they arrive before tcgen05.wait::ld. The commits are there: this warp has waited "
+                          "for an earlier one of that thread"},
 };
 DIAG(mma_of_two) = {
     MMA_NOT_AWAITED,
@@ -245,6 +270,13 @@ DIAG(narrow_scope) = {
     .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
               "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
 };
+DIAG(narrow_atomics) = {
+    DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.7, 8.7.1"),
+    .rule =
+        "two strong accesses to one word are no race if the scope of each takes in the other thread. For threads of "
+        "two CTAs of a cluster that is .cluster or wider",
+    .hint = "Use .cluster scope in both: .cta leaves out the threads of the other CTA",
+};
 DIAG(not_pipelined) = {
     DIAG_HEAD(STRICT, "tcgen05-not-pipelined", "9.7.16.6.2, 9.7.16.6.4.5"),
     .rule =
@@ -275,111 +307,6 @@ static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer
     return viewer_knows_lane(v, layer, s->warp, s->lane, s->time);
 }
 
-/* --- who came too early ------------------------------------------------------------------------------------------- */
-
-/* The arrival by which an operation that was issued later knows of another lane of the thread's warp, from behind that
- * lane's own access; NULL: there is none, or it is forgotten. The thread is not the one that did not wait then. */
-static const struct tell *lane_that_told(const struct race *r, const struct stamp *first, const struct viewer *v) {
-    const struct tells *t = &r->warps[first->warp].tells;
-    if (!v->note || first->time > v->note->time)
-        return NULL;
-    for (uint32_t i = t->end > TELLS ? t->end - TELLS : 0; i < t->end; i++) {
-        const struct tell *tell = &t->log[i % TELLS];
-        if (tell->time > first->time && !(tell->lanes >> first->lane & 1) &&
-            vclock_knows_any(v->now[LAYER_SEEN], first->warp, tell->lanes, tell->time))
-            return tell;
-    }
-    return NULL;
-}
-
-/* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
-static bool is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
-    if (lane_that_told(r, first, v))
-        return false;
-    const uint32_t before = sites_before(&r->warps[first->warp].sites, first->time);
-    return before && viewer_knows_lane(v, LAYER_SEEN, first->warp, first->lane, before);
-}
-
-/* --- causes ------------------------------------------------------------------------------------------------------- */
-
-static bool is_near(const struct race *r, uint32_t warp, const struct viewer *v) {
-    return warp / r->warps_each == v->warp / r->warps_each;
-}
-
-/* Another thread of the CTA of `warp` knows that it is over, or of the access. */
-static bool mate_knows(const struct race *r, uint32_t warp, const struct done *d) {
-    const uint32_t from = warp - warp % r->warps_each;
-    for (uint32_t w = from; w < from + r->warps_each; w++)
-        for (uint32_t i = 0; i < r->warps[w].num_strands; i++) {
-            const struct viewer mate = {.now = r->warps[w].strand[i].k.now, .warp = w, .time = r->time};
-            if (viewer_knows_step(&mate, LAYER_SEEN, d))
-                return true;
-        }
-    return false;
-}
-
-/* `v` has seen an arrival on an mbarrier by another lane of the warp, later than the access (`after`); or by the lane
- * itself, before it. */
-static bool has_told(const struct race *r, const struct stamp *first, const struct viewer *v, bool after) {
-    const struct tells *t = &r->warps[first->warp].tells;
-    for (uint32_t i = t->end > TELLS ? t->end - TELLS : 0; i < t->end; i++) {
-        const struct tell *tell = &t->log[i % TELLS];
-        if ((tell->time > first->time) == after && (tell->lanes >> first->lane & 1) != after &&
-            vclock_knows_any(v->now[LAYER_SEEN], first->warp, tell->lanes, tell->time))
-            return true;
-    }
-    return false;
-}
-
-static enum cause cause_of_race(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v) {
-    const struct done access = {
-        .how = DONE_THREAD, .warp = first->warp, .lanes = 1u << first->lane, .time = first->time};
-    if (first->warp == v->warp)
-        return CAUSE_WARP;
-    if (has_told(r, first, v, true))
-        return CAUSE_TELLER;
-    if (!v->note && mate_knows(r, v->warp, &access) && !is_near(r, first->warp, v))
-        return CAUSE_WAITER;
-    if (!is_near(r, first->warp, v))
-        return CAUSE_CLUSTER;
-    return wrote && !is_ahead(r, first, v) && has_told(r, first, v, false) ? CAUSE_LATE : CAUSE_ANY;
-}
-
-/* Of a lane's cp.async: has the lane waited for it, is it in a group? */
-static enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v) {
-    const struct lane_copies *c = r->warps[first->warp].ops.copies;
-    c = c ? &c[first->lane] : NULL;
-    for (uint32_t i = 0; c && i < COPY_WAITS && i < c->num_waited; i++)
-        if (c->waited[i].until >= first->time)
-            return c->waited[i].done.how == DONE_THREAD ? CAUSE_WAITER : CAUSE_ANY;
-    const bool waited = r->warps[first->warp].ops.group_waited[0] > first->time;
-    const bool committed = c && c->groups && c->committed[(c->groups - 1) % COPY_GROUPS] > first->time;
-    if (!waited && first->warp != v->warp && r->warps[v->warp].ops.group_waited[0])
-        return CAUSE_OWN;
-    return !waited ? CAUSE_ANY : committed ? CAUSE_GROUP : CAUSE_COMMIT;
-}
-
-/* Of an operation that writes shared memory. */
-static enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v) {
-    const uint32_t *waited = r->warps[v->warp].ops.group_waited;
-    if (n->written.how != DONE_NOT && mate_knows(r, v->warp, &n->written))
-        return CAUSE_WAITER;
-    return !v->note && n->signals && (waited[0] > n->time || waited[1] > n->time) ? CAUSE_OTHER_WAIT : CAUSE_ANY;
-}
-
-/* Of an operation that reads shared memory. */
-static enum cause cause_of_read(const struct race *r, const struct note *n) {
-    const struct warp_ops *w = &r->warps[n->warp].ops;
-    const uint32_t lane = n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0;
-    if (n->signals)
-        return CAUSE_PEER;
-    if (n->read.how == DONE_THREAD)
-        return CAUSE_WAITER;
-    if (w->group_waited[1] <= n->time)
-        return CAUSE_ANY;
-    return !w->bulk_groups || n->group >= w->bulk_groups[lane] ? CAUSE_COMMIT : CAUSE_GROUP;
-}
-
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
 /* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the
@@ -394,12 +321,13 @@ static const struct diag *copy_verdict(const struct race *r, const struct stamp 
 }
 
 /* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
-static const struct diag *while_under_way(const struct race *r, const struct viewer *v, bool writes) {
+static const struct diag *while_under_way(const struct race *r, const struct stamp *first, const struct viewer *v,
+                                          bool writes) {
     if (writes)
-        return &not_awaited[CAUSE_ANY];
+        return &not_awaited[cause_under_way(r, first, v)];
     if (v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY)
-        return &operand_overwritten;
-    return &source_overwritten[cause_of_read(r, v->note)];
+        return &operand_overwritten[CAUSE_ANY];
+    return &source_overwritten[cause_of_read(r, v->note, NULL)];
 }
 
 /* An operand of tcgen05.mma or .cp, which is ordered behind what its thread knew at its last fence::after_thread_sync
@@ -410,7 +338,7 @@ static bool is_operand(const struct viewer *v) { return v->note && v->note->tens
 static const struct diag *strictly(const struct race *r, const struct stamp *first, const struct viewer *v) {
     if (!r->strict)
         return NULL;
-    if (!is_near(r, first->warp, v) && !knows_stamp(r, v, LAYER_SCOPED, first))
+    if (!race_is_near(r, first->warp, v) && !knows_stamp(r, v, LAYER_SCOPED, first))
         return &narrow_scope;
     return is_operand(v) && !knows_stamp(r, v, LAYER_BEHIND, first) ? &operand_fence_missing : NULL;
 }
@@ -427,12 +355,20 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     if (first->flags & STAMP_COPY)
         return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : copy_verdict(r, first, v);
     if (knows_stamp(r, v, LAYER_SEEN, first))
-        return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover;
-    if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
-        return while_under_way(r, v, writes);
+        return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover[cause_of_handover(r, first, v)];
+    if (v->note && (first->time > v->note->time || cause_is_ahead(r, first, v)))
+        return while_under_way(r, first, v, writes);
     if (!v->note || !writes)
-        return &shared_race[cause_of_race(r, first, wrote, v)];
-    return lane_that_told(r, first, v) ? &lane_told : &copy_overwrites;
+        return &shared_race[cause_of_race(r, first, wrote, v, writes)];
+    return cause_lane_that_told(r, first, v) ? &lane_told : &copy_overwrites;
+}
+
+const struct diag *verdict_strong(const struct race *r, const struct stamp *first, const struct viewer *v,
+                                  bool narrow) {
+    return r->strict && (narrow || first->flags & STAMP_NARROW) && !race_is_near(r, first->warp, v) &&
+                   !knows_stamp(r, v, LAYER_SCOPED, first)
+               ? &narrow_atomics
+               : NULL;
 }
 
 /* The pairs of 9.7.16.6.2 run in the order of their issue, also those of two threads (9.7.16.6.4.3). Of two tcgen05.mma
@@ -459,7 +395,8 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
         return false;
     if (r->strict && !viewer_knows_lanes(v, LAYER_TENSOR, &issue, false))
         *rule = &fence_missing;
-    else if (r->strict && !is_near(r, first->warp, v) && !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
+    else if (r->strict && !race_is_near(r, first->warp, v) &&
+             !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
         *rule = &narrow_scope;
     first->then = b->written; /* whoever knows that the second is over knows it of the first */
     return true;
@@ -471,12 +408,12 @@ static bool depends(const struct note *first, const struct viewer *v) {
 }
 
 /* Of tcgen05.ld and .st: who knows that they were issued, lacks their wait; who does not, lacks any order. */
-static const struct diag *tensor_verdict(const struct note *first, const struct viewer *v) {
+static const struct diag *tensor_verdict(const struct race *r, const struct note *first, const struct viewer *v) {
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor && v->note && v->note->tensor && (first->warp != v->note->warp || first->lanes != v->note->lanes))
         return &mma_of_two;
     if (first->tensor)
-        return &mma_not_awaited;
+        return &mma_not_awaited[cause_of_mma(r, first, v)];
     if (viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return first->loads ? &ld_not_waited : &st_not_waited;
     if (v->synchronous)
@@ -491,14 +428,15 @@ static const struct diag *tensor_strictly(const struct race *r, const struct not
         return NULL;
     if (!knows_tensor(v, LAYER_TENSOR, first, wrote))
         return &fence_missing;
-    return is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
+    return race_is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
 static const struct diag *bytes_verdict(const struct race *r, const struct note *first, bool wrote,
                                         const struct viewer *v, bool writes) {
     if (wrote)
         return v->note && writes ? &copy_overwrites : &not_awaited[cause_of_write(r, first, v)];
-    return first->tensor ? &operand_overwritten : &source_overwritten[cause_of_read(r, first)];
+    return first->tensor ? &operand_overwritten[cause_stale(r, first, v) ? CAUSE_PARITY : CAUSE_ANY]
+                         : &source_overwritten[cause_of_read(r, first, v)];
 }
 
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
@@ -518,7 +456,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
         return rule;
     if (where == IN_TENSOR) {
         if (!viewer_knows_done(v, LAYER_SEEN, first, wrote))
-            return depends(first, v) ? &not_pipelined : tensor_verdict(first, v);
+            return depends(first, v) ? &not_pipelined : tensor_verdict(r, first, v);
         return tensor_strictly(r, first, wrote, v);
     }
     if (viewer_knows_done(v, LAYER_ORDER, first, wrote))
@@ -534,7 +472,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
 static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
                                    const struct viewer *v, bool writes, const struct spot *at) {
     const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
-    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, "", NULL, {0}};
+    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, "", NULL, {0}, ""};
     const int n = at->where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at->at)
                                          : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at->at);
     if (r->cluster->num_ctas > 1)
@@ -544,16 +482,19 @@ static struct conflict conflict_at(const struct race *r, const struct diag *rule
 
 struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *rule, const struct stamp *first,
                                        bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
-    const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
+    const char *what = rule == &narrow_atomics     ? "a strong access"
+                       : first->flags & STAMP_COPY ? "cp.async"
+                       : wrote                     ? "a store"
+                                                   : "a load";
     const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
     const bool late =
-        (v->note && !known && (first->time > v->note->time || is_ahead(r, first, v))) || rule == &copy_too_soon;
+        (v->note && !known && (first->time > v->note->time || cause_is_ahead(r, first, v))) || rule == &copy_too_soon;
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
     const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
     if (sites_is_forgotten(&r->warps[first->warp].sites, first->time))
         race_lost(r, BOUND_SITES);
     struct conflict f = conflict_at(r, rule, &earlier, late, v, writes, at);
-    const struct tell *tell = rule == &lane_told ? lane_that_told(r, first, v) : NULL;
+    const struct tell *tell = rule == &lane_told ? cause_lane_that_told(r, first, v) : NULL;
     if (tell)
         f.told = race_origin(r, first->warp, tell->lanes, tell->site);
     return f;
@@ -562,5 +503,11 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
 struct conflict verdict_note_conflict(const struct race *r, const struct diag *rule, const struct note *first,
                                       bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
     const bool late = v->note && first->time > v->note->time;
-    return conflict_at(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, at);
+    struct conflict f = conflict_at(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, at);
+    if (rule == &mma_not_awaited[CAUSE_PARITY] || rule == &operand_overwritten[CAUSE_PARITY] ||
+        rule == &not_awaited[CAUSE_PARITY])
+        cause_say_stale(cause_stale(r, first, v), f.why, sizeof f.why);
+    else if (rule == &mma_not_awaited[CAUSE_COMMIT])
+        cause_say_commit(r, first, v, f.why, sizeof f.why);
+    return f;
 }

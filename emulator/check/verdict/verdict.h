@@ -21,7 +21,8 @@ enum stamp_flag {
     STAMP_STRONG = 1, /* with an order: morally strong accesses do not race (8.7.1) */
     STAMP_COPY = 2,   /* cp.async of the thread, issued then */
     STAMP_WARP = 4,   /* by the warp as one: all of its lanes */
-    STAMP_NEXT = 8    /* from here on the shadow's own flags */
+    STAMP_NARROW = 8, /* strong, and of a scope that leaves the other CTAs of the cluster out */
+    STAMP_NEXT = 16   /* from here on the shadow's own flags */
 };
 
 enum where { IN_SHARED, IN_TENSOR };
@@ -30,6 +31,8 @@ enum where { IN_SHARED, IN_TENSOR };
  * read? NULL, or the rule that is broken. */
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes);
+/* The same of two strong accesses, which race if the scope of one leaves the other thread out (8.7). */
+const struct diag *verdict_strong(const struct race *r, const struct stamp *first, const struct viewer *v, bool narrow);
 /* The same of what an operation has done, or will do. */
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where);

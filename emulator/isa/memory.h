@@ -1,0 +1,160 @@
+/* isa/memory.h - private to isa/memory.c: the form of a load or store, and those that the host's vectors do as a whole
+ * (isa/reach.h). False: the access is not of those, and nothing has happened. */
+#ifndef ISA_MEMORY_H
+#define ISA_MEMORY_H
+
+#include "isa/isa.h"
+#include "isa/tell.h"
+
+struct mem_form {
+    enum warp_space space;
+    uint8_t size;  /* bytes of an element */
+    uint8_t count; /* elements: 1, 2, 4, 8 */
+    uint8_t reg;   /* bits of each register: 8, 16, 32, 64, 128; stores read narrow ones as 32 */
+    bool sign;     /* loads extend the sign */
+    bool sinks;    /* some vector elements are `_` */
+    bool wide;     /* 32 bytes: global memory only */
+    bool quad;     /* four 32-bit registers */
+    bool strong;   /* has an order other than .weak */
+    bool vectors;  /* mem_load_vectors and mem_store_vectors have it */
+    const struct warp_opnd *addr;
+    warp_slot slot[8];
+};
+
+/* A thread sanitizer is not to see plain accesses of bytes that other threads may touch. */
+#if defined(ISA_UNIT) && !defined(__SANITIZE_THREAD__)
+#include "isa/reach.h"
+
+static bool mem_has_vectors(const struct mem_form *f, bool store) {
+    if (f->strong || f->wide || f->sinks || f->addr->kind != WARP_MEM)
+        return false;
+    const bool same = f->reg == 8 * f->size;
+    if (f->size == 4 && same)
+        return f->count <= 4;
+    if (f->size == 8 && same)
+        return f->count == 1;
+    return !store && f->count == 1 && f->size <= 2 && (f->reg == 16 || f->reg == 32);
+}
+
+/* Listeners get what warp_span makes. */
+REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const struct reach *r, uint32_t size,
+                             uint32_t mask, enum event_effect effect) {
+    const enum warp_space space = r->shared ? XS_SHARED_CTA : XS_GLOBAL;
+    if (!events_wanted(w->gpu, isa_wants(space, effect)))
+        return;
+    struct warp_span s = {.host = r->host, .base = r->shared ? 0 : r->at, .cta = w->cta, .space = space};
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        s.at[l] = r->rel[l] + (r->shared ? r->at : 0);
+    isa_tell_span(w, in, &s, size, mask, effect, NULL);
+}
+
+/* One register of lanes that follow each other: element e of `count`. */
+REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsigned count) {
+    const uint32_t *s = (const void *)p;
+    if (count == 1)
+        memcpy(d, p, MACH_WARP * sizeof *d);
+    else if (count == 2)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = s[2 * l + e];
+    else
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = s[4 * l + e];
+}
+
+static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
+    const uint32_t sign = f->sign ? f->size == 1 ? 0x80 : 0x8000 : 0, keep = f->reg == 16 ? 0xffff : 0xffffffff;
+    uint32_t v[MACH_WARP];
+    if (r->row && f->size == 1)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = r->host[l];
+    else if (r->row)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = ((const uint16_t *)(const void *)r->host)[l];
+    else if (f->size == 1)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = r->host[r->rel[l]];
+    else
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = *(const uint16_t *)(const void *)(r->host + r->rel[l]);
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        d[l] = mask >> l & 1 ? ((v[l] ^ sign) - sign) & keep : d[l];
+}
+
+static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    const uint32_t size = (uint32_t)f->size * f->count;
+    struct reach r;
+    if (!f->vectors || (f->addr->has_base && warp_poison(w, f->addr->slot) & mask) ||
+        !reach_open(w, f->addr, mask, f->space, size, &r) || (r.shared && reach_poisoned(w, &r, size, mask)))
+        return false;
+    for (unsigned e = 0; e < f->count; e++) {
+        const uint8_t *p = r.host + e * f->size;
+        if (f->size == 8 && r.row)
+            memcpy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
+        else if (f->size == 8)
+            reach_gather64(warp_dst64(w, f->slot[e]), p, &r, mask);
+        else if (f->size < 4)
+            reach_load_narrow(warp_dst32(w, f->slot[e]), f, &r, mask);
+        else if (r.row)
+            reach_load_row(warp_dst32(w, f->slot[e]), r.host, e, f->count);
+        else
+            reach_gather32(warp_dst32(w, f->slot[e]), p, &r, mask);
+        warp_set_poison(w, f->slot[e], mask, 0);
+    }
+    reach_tell(w, in, &r, size, mask, EFFECT_READ);
+    return true;
+}
+
+static bool mem_store_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    const uint32_t size = (uint32_t)f->size * f->count;
+    struct reach r;
+    if (!f->vectors)
+        return false;
+    uint32_t poison = f->addr->has_base ? warp_poison(w, f->addr->slot) : 0;
+    for (unsigned e = 0; e < f->count; e++)
+        poison |= warp_poison(w, f->slot[e]);
+    if (poison & mask || f->space == XS_CONST || !reach_open(w, f->addr, mask, f->space, size, &r))
+        return false;
+    w->island->progress++;
+    if (f->size == 8 && r.row)
+        memcpy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
+    else if (f->size == 8)
+        WARP_FOR_LANES(l, mask) { memcpy(r.host + r.rel[l], warp_src64(w, f->slot[0]) + l, sizeof(uint64_t)); }
+    else if (r.row && f->count == 1)
+        memcpy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
+    else if (r.row) {
+        uint32_t *d = (void *)r.host;
+        const uint32_t *s[4];
+        for (unsigned e = 0; e < 4; e++)
+            s[e] = warp_src32(w, f->slot[e < f->count ? e : 0]);
+        if (f->count == 2)
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l], d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
+    } else
+        for (unsigned e = 0; e < f->count; e++)
+            reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * f->size, &r, mask);
+    if (r.shared && reach_poisoned(w, &r, size, mask))
+        WARP_FOR_LANES(l, mask) { warp_bits_set(w->cta->smem_poison, r.at + r.rel[l], size, 0); }
+    reach_tell(w, in, &r, size, mask, EFFECT_WRITE);
+    return true;
+}
+
+#else
+
+static bool mem_has_vectors(const struct mem_form *f, bool store) {
+    (void)f, (void)store;
+    return false;
+}
+static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    (void)w, (void)in, (void)f, (void)mask;
+    return false;
+}
+static bool mem_store_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    (void)w, (void)in, (void)f, (void)mask;
+    return false;
+}
+
+#endif
+#endif

@@ -1,0 +1,272 @@
+/* The handlers of each unit of the host (isa/unit.h) give what the portable ones give: every form on one line of
+ * tests/silicon/forms.txt, on special and random values, by whole warps and under random guards, with equal bits also
+ * where the ISA and the H200's records leave room; the .approx functions on many more values; and loads and stores by
+ * rows, gaps and single lanes, of every size, in memory of each kind. */
+#include "silicon/values.h"
+#include "simd/simd.h"
+#include "unit/run_ptx.h"
+
+#include <stdlib.h>
+
+enum { THREADS = 2048, BLOCK = 128, MAX_IN = 5, MAX_OUT = 2, FORMS = 64 };
+
+static const char *const unit_names[] = {"", "portable", "AVX2", "AVX-512"};
+
+struct form {
+    char name[100];
+    unsigned out[MAX_OUT], outs, ins, written;
+    const Kind *in[MAX_IN];
+    char literal[8][40];
+};
+
+static unsigned out_bits(const char *word) {
+    return strcmp(word, "pred") == 0 ? 1 : strchr(word, 'x') || strstr(word, "32") ? 32 : strstr(word, "64") ? 64 : 16;
+}
+
+/* False for what is more than one line, or has more operands. */
+static bool read_form(char *line, struct form *f) {
+    char *note = strstr(line, " ; "), *save = NULL;
+    bool inputs = false;
+    memset(f, 0, sizeof *f);
+    if (note)
+        *note = 0;
+    snprintf(f->name, sizeof f->name, "%s", strtok_r(line, " \n", &save));
+    f->name[strcspn(f->name, "/")] = 0;
+    for (char *word; (word = strtok_r(NULL, " \n", &save));) {
+        if (strcmp(word, ":") == 0)
+            inputs = true;
+        else if (!inputs && f->outs < MAX_OUT)
+            f->out[f->outs++] = out_bits(word);
+        else if (inputs && *word == '=' && f->written < 8)
+            snprintf(f->literal[f->written++], sizeof *f->literal, "%s", word + 1);
+        else if (inputs && f->ins < MAX_IN && f->written < 8 && find_kind(word)) {
+            f->in[f->ins++] = find_kind(word);
+            f->written++;
+        } else
+            return false;
+    }
+    return f->outs && f->ins;
+}
+
+static void declare(FILE *o, unsigned bits, char letter, unsigned i) {
+    fprintf(o, bits == 1 ? "  .reg .pred %%%c%u;\n" : "  .reg .b%3$u %%%1$c%2$u;\n", letter, i, bits);
+}
+
+/* Inputs of form `number` lie by operand, outputs by form: in[k][thread], out[number][k][thread]. A destination holds the
+ * thread's number before, and is written where the thread's bit says so. */
+static void write_kernel(FILE *o, const struct form *f, unsigned number) {
+    fprintf(o,
+            ".visible .entry k%u(.param .u64 in, .param .u64 out, .param .u64 guard) {\n  .reg .pred %%on;\n"
+            "  .reg .b32 %%t, %%h<3>;\n  .reg .b64 %%g<4>;\n",
+            number);
+    for (unsigned i = 0; i < f->ins; i++)
+        declare(o, f->in[i]->bits, 'a', i);
+    for (unsigned i = 0; i < f->outs; i++)
+        declare(o, f->out[i], 'd', i);
+    fprintf(o, "  mov.u32 %%h0, %%ctaid.x;\n  mov.u32 %%h1, %%ntid.x;\n  mov.u32 %%h2, %%tid.x;\n"
+               "  mad.lo.u32 %%t, %%h0, %%h1, %%h2;\n  ld.param.u64 %%g0, [in];\n  ld.param.u64 %%g1, [out];\n"
+               "  ld.param.u64 %%g2, [guard];\n  mul.wide.u32 %%g3, %%t, 8;\n  add.u64 %%g0, %%g0, %%g3;\n"
+               "  add.u64 %%g1, %%g1, %%g3;\n  add.u64 %%g2, %%g2, %%g3;\n  ld.global.u32 %%h0, [%%g2];\n"
+               "  setp.ne.u32 %%on, %%h0, 0;\n");
+    for (unsigned i = 0; i < f->ins; i++)
+        if (f->in[i]->bits == 1)
+            fprintf(o, "  ld.global.u32 %%h0, [%%g0+%u];\n  and.b32 %%h0, %%h0, 1;\n  setp.ne.u32 %%a%u, %%h0, 0;\n",
+                    8 * THREADS * i, i);
+        else
+            fprintf(o, "  ld.global.b%u %%a%u, [%%g0+%u];\n", f->in[i]->bits, i, 8 * THREADS * i);
+    for (unsigned i = 0; i < f->outs; i++)
+        if (f->out[i] == 1)
+            fprintf(o, "  and.b32 %%h0, %%t, 4;\n  setp.ne.u32 %%d%u, %%h0, 0;\n", i);
+        else
+            fprintf(o, "  cvt.u%u.u32 %%d%u, %%t;\n", f->out[i], i);
+    fprintf(o, "  @%%on %s ", f->name);
+    for (unsigned i = 0; i < f->outs; i++)
+        fprintf(o, "%s%%d%u", i ? "|" : "", i);
+    for (unsigned i = 0, value = 0; i < f->written; i++)
+        if (f->literal[i][0])
+            fprintf(o, ", %s", f->literal[i]);
+        else
+            fprintf(o, ", %%a%u", value++);
+    fprintf(o, ";\n");
+    for (unsigned i = 0; i < f->outs; i++)
+        if (f->out[i] == 1)
+            fprintf(o, "  selp.u32 %%h0, 1, 0, %%d%u;\n  st.global.u32 [%%g1+%u], %%h0;\n", i, 8 * THREADS * i);
+        else
+            fprintf(o, "  st.global.b%u [%%g1+%u], %%d%u;\n", f->out[i], 8 * THREADS * i, i);
+    fprintf(o, "  ret;\n}\n");
+}
+
+/* All lanes in the first half of the warps, then some. */
+static uint32_t guard_of(unsigned t, uint64_t *state) { return t < THREADS / 2 ? 1 : draw(state) >> 40 & 1; }
+
+/* The outputs of `count` forms, each of THREADS threads, on one unit: owned by the caller. */
+static uint64_t *run_forms(const struct form *forms, unsigned count, const char *ptx, enum simd unit) {
+    const size_t bytes = 8 * (size_t)THREADS * MAX_OUT;
+    uint64_t *all = calloc(count, bytes);
+    struct run r;
+    struct mach_config config = mach_config_b200();
+    config.host_vectors = unit;
+    if (!all || !run_open_config(&r, ptx, &config))
+        exit(1);
+    const uint64_t in = run_alloc(&r, 8 * THREADS * MAX_IN), out = run_alloc(&r, bytes),
+                   guard = run_alloc(&r, 8 * THREADS);
+    for (unsigned n = 0; n < count; n++) {
+        uint64_t state[MAX_IN + 1];
+        uint64_t *i = run_at(&r, in, 8 * THREADS * MAX_IN), *g = run_at(&r, guard, 8 * THREADS);
+        for (unsigned k = 0; k <= MAX_IN; k++)
+            state[k] = 20261127 + k;
+        for (unsigned t = 0; t < THREADS; t++) {
+            g[t] = guard_of(t, &state[MAX_IN]);
+            for (unsigned k = 0; k < forms[n].ins; k++)
+                i[k * THREADS + t] = value_of((const Kind **)forms[n].in, forms[n].ins, k, t, &state[k]);
+        }
+        char name[16];
+        snprintf(name, sizeof name, "k%u", n);
+        memset(run_at(&r, out, bytes), 0, bytes);
+        run_ok(&r, name, (struct run_shape){.grid = THREADS / BLOCK, .block = BLOCK}, 3, (uint64_t[]){in, out, guard});
+        memcpy((char *)all + n * bytes, run_at(&r, out, bytes), bytes);
+    }
+    run_close(&r);
+    return all;
+}
+
+static void compare_forms(const struct form *forms, unsigned count) {
+    char *ptx = NULL;
+    size_t size;
+    FILE *o = open_memstream(&ptx, &size);
+    fputs(RUN_HEADER, o);
+    for (unsigned n = 0; n < count; n++)
+        write_kernel(o, &forms[n], n);
+    fclose(o);
+    uint64_t *want = run_forms(forms, count, ptx, SIMD_PORTABLE);
+    for (enum simd unit = SIMD_AVX2; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+        uint64_t *got = run_forms(forms, count, ptx, unit);
+        for (unsigned n = 0; n < count; n++)
+            for (unsigned i = 0; i < THREADS * MAX_OUT; i++)
+                if (!CHECK_EQ(got[n * THREADS * MAX_OUT + i], want[n * THREADS * MAX_OUT + i])) {
+                    fprintf(stderr, "%s of thread %u by %s\n", forms[n].name, i % THREADS, unit_names[unit]);
+                    break;
+                }
+        free(got);
+    }
+    free(want);
+    free(ptx);
+}
+
+static void test_forms(void) {
+    static struct form forms[FORMS];
+    char line[512];
+    unsigned count = 0, all = 0;
+    FILE *list = fopen("tests/silicon/forms.txt", "r");
+    if (!CHECK(list != NULL))
+        return;
+    for (bool body = false; fgets(line, sizeof line, list);) {
+        body = strncmp(line, "begin ", 6) == 0 || (body && strcmp(line, "end\n") != 0);
+        if (body || *line == '#' || *line == '\n' || strcmp(line, "end\n") == 0 || !read_form(line, &forms[count]))
+            continue;
+        all++;
+        if (++count == FORMS) {
+            compare_forms(forms, count);
+            count = 0;
+        }
+    }
+    if (count)
+        compare_forms(forms, count);
+    fclose(list);
+    CHECK(all > 1000);
+}
+
+/* Many more values of what is computed by series, and of what .ftz flushes. */
+static void test_approx(void) {
+    static const char *const ops[] = {
+        "ex2.approx.f32 d, a",  "ex2.approx.ftz.f32 d, a",   "lg2.approx.f32 d, a",        "lg2.approx.ftz.f32 d, a",
+        "sin.approx.f32 d, a",  "cos.approx.ftz.f32 d, a",   "tanh.approx.f32 d, a",       "rsqrt.approx.ftz.f32 d, a",
+        "sqrt.approx.f32 d, a", "rcp.approx.ftz.f32 d, a",   "div.approx.ftz.f32 d, a, b", "div.full.f32 d, a, b",
+        "mul.ftz.f32 d, a, b",  "fma.rn.ftz.f32 d, a, b, c", "add.ftz.sat.f32 d, a, b",    "max.ftz.NaN.f32 d, a, b"};
+    enum { OPS = sizeof ops / sizeof *ops, ROUNDS = 512, BYTES = 4 * OPS * 256 };
+    char ptx[8192];
+    int n = snprintf(ptx, sizeof ptx,
+                     RUN_HEADER
+                     ".visible .entry k(.param .u64 out, .param .u32 seed) {\n .reg .f32 a, b, c, d;\n"
+                     " .reg .b32 %%x<8>;\n .reg .b64 %%o, %%w;\n ld.param.u64 %%o, [out];\n"
+                     " ld.param.u32 %%x0, [seed];\n mov.u32 %%x1, %%tid.x;\n mad.lo.u32 %%x0, %%x1, 747796405, %%x0;\n"
+                     " mul.wide.u32 %%w, %%x1, 4;\n add.u64 %%o, %%o, %%w;\n");
+    for (unsigned i = 0; i < OPS; i++)
+        n += snprintf(
+            ptx + n, sizeof ptx - (size_t)n,
+            " mad.lo.u32 %%x0, %%x0, 1664525, 1013904223;\n shr.u32 %%x2, %%x0, 16;\n xor.b32 %%x2, %%x2, %%x0;\n"
+            " mul.lo.u32 %%x2, %%x2, 0x9e3779b1;\n mov.b32 a, %%x2;\n xor.b32 %%x3, %%x2, 0x40490fdb;\n"
+            " mul.lo.u32 %%x3, %%x3, 0x85ebca6b;\n mov.b32 b, %%x3;\n mad.lo.u32 %%x4, %%x3, 77, %%x0;\n"
+            " mov.b32 c, %%x4;\n %s;\n st.global.f32 [%%o+%u], d;\n",
+            ops[i], 1024 * i);
+    snprintf(ptx + n, sizeof ptx - (size_t)n, " ret;\n}\n");
+    struct run r[3];
+    uint64_t out[3] = {0};
+    unsigned units = 0;
+    for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++, units++) {
+        struct mach_config config = mach_config_b200();
+        config.host_vectors = unit;
+        if (!run_open_config(&r[units], ptx, &config))
+            return;
+        out[units] = run_alloc(&r[units], BYTES);
+    }
+    bool same = true;
+    for (uint32_t round = 0; round < ROUNDS && same; round++)
+        for (unsigned u = 0; u < units; u++) {
+            run_ok(&r[u], "k", (struct run_shape){.block = 256}, 2, (uint64_t[]){out[u], round * 2654435761u});
+            const uint32_t *got = run_at(&r[u], out[u], BYTES), *want = run_at(&r[0], out[0], BYTES);
+            for (unsigned i = 0; i < BYTES / 4 && same; i++)
+                if (!(same = CHECK_EQ(got[i], want[i])))
+                    fprintf(stderr, "%s, round %u, thread %u by %s\n", ops[i / 256], round, i % 256, unit_names[u + 1]);
+        }
+    for (unsigned u = 0; u < units; u++)
+        run_close(&r[u]);
+}
+
+/* Shared and global memory by every size, width and distance of the lanes: what is there and in registers at the end. */
+#define MOVE(type, reg, bytes)                                                                                         \
+    "  mad.lo.u32 %s, %i, " #bytes ", %base;\n  and.b32 %s, %s, 8191;\n  and.b32 %s, %s, -" #bytes ";\n"               \
+    "  add.u32 %p, %s, %sm;\n  cvt.u64.u32 %q, %s;\n  add.u64 %q, %q, %in;\n"                                          \
+    "  @%on ld.global." type " " reg ", [%q];\n  @%on st.shared." type " [%p], " reg ";\n"                             \
+    "  @%on ld.shared." type " " reg ", [%p];\n  add.u64 %q, %q, 16384;\n  @%on st.global." type " [%q], " reg ";\n"
+static void test_memory(void) {
+    static const char ptx[] = RUN_HEADER
+        ".shared .align 16 .b8 m[16384];\n"
+        ".visible .entry k(.param .u64 in, .param .u32 step, .param .u32 base, .param .u32 mask) {\n"
+        "  .reg .pred %on;\n  .reg .b16 %h;\n  .reg .b32 %i, %step, %base, %s, %p, %sm, %k, %w, %w1, %w2, %w3;\n"
+        "  .reg .b64 %q, %in, %l;\n"
+        "  ld.param.u64 %in, [in];\n  ld.param.u32 %step, [step];\n  ld.param.u32 %base, [base];\n"
+        "  ld.param.u32 %k, [mask];\n  mov.u32 %i, %laneid;\n  shr.u32 %k, %k, %i;\n  and.b32 %k, %k, 1;\n"
+        "  setp.ne.u32 %on, %k, 0;\n  mul.lo.u32 %i, %i, %step;\n  mov.u32 %sm, m;\n"
+        "  mov.b16 %h, 1;\n  mov.b32 %w, 2;\n  mov.b32 %w1, 3;\n  mov.b32 %w2, 4;\n  mov.b32 %w3, 5;\n  mov.b64 %l, "
+        "6;\n" MOVE("u8", "%h", 1) MOVE("s8", "%h", 1) MOVE("u16", "%h", 2) MOVE("b32", "%w", 4) MOVE("b64", "%l", 8)
+            MOVE("v2.b32", "{%w, %w1}", 8) MOVE("v4.b32", "{%w, %w1, %w2, %w3}", 16) "  ret;\n}\n";
+    enum { BYTES = 32768 };
+    static uint8_t want[BYTES];
+    for (uint32_t c = 0; c < 96; c++)
+        for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+            struct run r;
+            struct mach_config config = mach_config_b200();
+            config.host_vectors = unit;
+            if (!run_open_config(&r, ptx, &config))
+                return;
+            const uint64_t in = run_alloc(&r, BYTES);
+            uint8_t *p = run_at(&r, in, BYTES);
+            for (unsigned i = 0; i < BYTES; i++)
+                p[i] = (uint8_t)(i * 2654435761u >> 13);
+            const uint32_t step = c % 8 == 7 ? 0xffffffff : c % 8, mask = c < 48 ? 0xffffffff : c * 2654435761u | 1;
+            run_ok(&r, "k", (struct run_shape){.block = 32}, 4, (uint64_t[]){in, step, c / 8 * 52, mask});
+            if (unit == SIMD_PORTABLE)
+                memcpy(want, p, BYTES);
+            else if (!CHECK(memcmp(want, p, BYTES) == 0))
+                fprintf(stderr, "step %u, mask 0x%x by %s\n", step, mask, unit_names[unit]);
+            run_close(&r);
+        }
+}
+
+int main(void) {
+    test_forms();
+    test_approx();
+    test_memory();
+    return check_report();
+}
