@@ -217,8 +217,8 @@ def ladder_table():
     lines += ["", f"Held out, {len(held)} figures: mean absolute error {percent(mean(error(r) for r in held))}, worst"
               f" {worst['kernel']} at {worst['size']}, {100 * error(worst):+.0f} %. Without the load, at"
               f" {rows.GHZ} GHz: {percent(mean(error(r, 'boost') for r in held))}. The peak at that clock for every"
-              f" kernel: {percent(mean(error(r, 'peak') for r in held))}. Pairs of one size that lie 3 % or more apart:"
-              f" {pairs}; in the wrong order: {wrong}.",
+              f" kernel: {percent(mean(error(r, 'peak') for r in held))}. Pairs of one size that differ by 3 % or more:"
+              f" {pairs}, of which {wrong} are in the wrong order.",
               f"The published time is {low:.2f} to {high:.2f} of the predicted one in eight of ten of these. A band"
               f" made without a kernel's own figures holds {inside} of the {len(held)}."]
     return lines
