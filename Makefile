@@ -153,7 +153,7 @@ EMU_OBJ += $(UNIT_OBJ)
 # What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.
 LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
 LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
-LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/%.o \
+LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o clock/load.o clock/table.o cudart/core/options.o cudart/loader/%.o \
                 explore/%.o launcher/%.o machine/worker.o report/excerpt.o report/record.o report/text.o view/event_rows.o \
                 view/follow.o view/names%.o view/say.o view/tiles.o),$(LIB_OBJ))
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1 libcute_dsl_runtime.so)
@@ -698,6 +698,7 @@ clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRA
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
 	@$(PYTHON) tests/clock/rungs.py
+	@$(PYTHON) tests/clock/assumed.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

@@ -18,11 +18,6 @@ void clock_place_free(struct clock_place *p) {
     p->loads = p->copies = NULL;
 }
 
-double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors) {
-    const uint64_t asked = (uint64_t)__builtin_popcount(lanes) * bytes;
-    return bytes < 32 && sectors * 32 <= asked ? ceil((double)sectors / 4) : (double)sectors;
-}
-
 double clock_class_cycles(const struct clock_table *t, enum trace_run class) {
     const double cost[RUN_KINDS] = {t->alu, t->control, t->shared, t->global, t->async};
     return cost[class];
@@ -78,6 +73,14 @@ static void start_umma(struct clock_model *m, struct clock_place *p, const struc
     *latest = fmax(*latest, s->done);
 }
 
+/* By way of L2 alone: .cg, the form that copies of 16 bytes have (9.7.9.25.3.1). */
+static double start_cp_async(struct clock_model *m, uint32_t sm, double at, const struct trace_op *op) {
+    struct clock_access a = {.strong = true};
+    for (uint64_t off = 0; off < op->bytes; off += 16)
+        clock_touch_lane(&a, op->global + off, 16);
+    return clock_thread_read(m, sm, at, &a);
+}
+
 struct clock_start clock_start(struct clock_model *m, struct clock_place *p, const struct trace_op *op,
                                const char *name, double at, const double *leader) {
     const uint32_t rank = op->rank % CLOCK_RANKS, sm = sm_of(p, rank);
@@ -102,7 +105,7 @@ struct clock_start clock_start(struct clock_model *m, struct clock_place *p, con
         s.done = fmax(at, strcmp(name, "tcgen05.commit") == 0 ? p->umma[rank] : *copies);
         break;
     case AGENT_CP_ASYNC:
-        s.done = clock_thread_read(m, sm, at, (op->bytes + 31) / 32, 1);
+        s.done = start_cp_async(m, sm, at, op);
         *copies = fmax(*copies, s.done);
         break;
     case AGENT_CLC:

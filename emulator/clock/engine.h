@@ -32,11 +32,6 @@ struct clock_start {
 struct clock_start clock_start(struct clock_model *m, struct clock_place *p, const struct trace_op *op,
                                const char *name, double at, const double *leader);
 
-/* Lines of 128 bytes, one a cycle, that an access of threads to global memory touches: `lanes` of `bytes` each, in so
- * many sectors. Where lanes of less than a sector fill all they touch they lie side by side, four sectors to a line;
- * else each is taken for a line. */
-double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors);
-
 /* From the issue of an instruction to that of the next that needs it. */
 double clock_class_cycles(const struct clock_table *t, enum trace_run class);
 

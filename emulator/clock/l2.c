@@ -90,6 +90,19 @@ static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t byt
     return line;
 }
 
+/* HBM gives bytes of so many cycles. L2 writes back what was written to it while HBM has nothing to give; it must when
+ * it can hold no more. */
+static double from_hbm(struct clock_model *m, double at, double work) {
+    const double idle = at - m->hbm.free, room = m->costs->l2_bytes / m->costs->hbm_rate;
+    double written = idle > 0 ? fmin(idle, m->unwritten) : 0;
+    if (written > 0)
+        clock_take(&m->hbm, m->hbm.free, written);
+    m->unwritten -= written;
+    written = m->unwritten > room ? m->unwritten - room : 0;
+    m->unwritten -= written;
+    return clock_take(&m->hbm, at, work + written);
+}
+
 /* HBM is read in granules: rows shorter than one bring in the neighbouring box's bytes, too. Where a box has
  * more rows than a dimension may have (5.5.1: 256), it has a third, and the neighbours are taken for its own. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
@@ -116,8 +129,22 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     struct clock_line *line = insert(l2, key, (uint32_t)bytes, (uint64_t)t->l2_bytes);
     m->hbm_bytes += bytes;
     line->ready =
-        fmax(asked, clock_take(&m->hbm, at, (double)bytes / t->hbm_rate)) + t->hbm_latency + (double)rows * t->hbm_row;
+        fmax(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency + (double)rows * t->hbm_row;
     return line->ready;
+}
+
+void clock_l2_put(struct clock_model *m, uint64_t line, double at) {
+    struct clock_l2 *l2 = &m->held;
+    const uint64_t key = line * 128 / (uint64_t)m->costs->hbm_granule;
+    if (!find(l2, key))
+        insert(l2, key, 128, (uint64_t)m->costs->l2_bytes)->ready = at;
+}
+
+void clock_write_out(struct clock_model *m, double at, uint64_t bytes, uint64_t sectors) {
+    clock_take(&m->l2, at, (double)sectors * 32 / m->costs->l2_rate);
+    m->unwritten += (double)bytes / m->costs->hbm_rate;
+    m->l2_bytes += sectors * 32;
+    m->hbm_bytes += bytes;
 }
 
 void clock_l2_free(struct clock_l2 *l2) {

@@ -15,11 +15,17 @@ struct clock_model *clock_model_create(const struct clock_table *costs) {
 void clock_model_free(struct clock_model *m) {
     if (m)
         clock_l2_free(&m->held);
+    for (uint32_t i = 0; m && i < CLOCK_MAX_SMS; i++)
+        clock_l1_free(m->sm[i].l1);
     xfree(m);
 }
 
 void clock_model_rewind(struct clock_model *m) {
-    memset(m->sm, 0, sizeof m->sm);
+    for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++) {
+        struct clock_l1 *l1 = m->sm[i].l1;
+        clock_l1_clear(l1); /* a kernel begins with an empty L1 */
+        m->sm[i] = (struct clock_sm){.l1 = l1};
+    }
     memset(&m->l2, 0, sizeof m->l2);
     memset(&m->hbm, 0, sizeof m->hbm);
     m->l2_bytes = m->hbm_bytes = 0;
@@ -130,29 +136,7 @@ double clock_store_read(struct clock_model *m, uint32_t sm, double at, const str
     return tma_asks(m, sm, at, box);
 }
 
-static void write_out(struct clock_model *m, double at, uint64_t bytes) {
-    clock_take(&m->l2, at, (double)bytes / m->costs->l2_rate);
-    clock_take(&m->hbm, at, (double)bytes / m->costs->hbm_rate); /* sooner or later */
-    m->l2_bytes += bytes;
-    m->hbm_bytes += bytes;
-}
-
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box) {
-    write_out(m, at, box->bytes);
+    clock_write_out(m, at, box->bytes, (box->bytes + 31) / 32);
     return fmax(at, m->l2.free) + m->costs->tma_store;
-}
-
-/* --- threads' global memory --------------------------------------------------------------------------------------- */
-
-double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines) {
-    const double out = clock_take(&m->sm[sm].threads, at, lines * m->costs->thread_line);
-    const double sent = clock_take(&m->l2, at, (double)sectors * 32 / m->costs->l2_rate);
-    m->l2_bytes += sectors * 32;
-    return fmax(out, sent) + m->costs->l2_latency;
-}
-
-double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines) {
-    const double out = clock_take(&m->sm[sm].threads, at, lines * m->costs->thread_line);
-    write_out(m, at, sectors * 32);
-    return out;
 }

@@ -28,8 +28,16 @@ struct clock_sm {
     double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
     uint32_t arrivals;
     struct clock_server tensor;
-    struct clock_server threads; /* their accesses to global memory */
+    struct clock_server threads; /* their accesses to global memory, */
+    struct clock_l1 *l1;         /*  and what L1 holds of it; NULL: nothing yet */
 };
+
+/* Words of 4 bytes of a line of 128 that threads touch: all that are touched, and those of which every byte is. */
+struct clock_touch {
+    uint64_t line; /* its address / 128 */
+    uint32_t words, whole;
+};
+enum { CLOCK_TOUCHES = 64 }; /* of an instruction: 32 lanes of at most 32 bytes, each in two lines at most */
 
 /* What L2 holds, by the address of a box or a granule: least recently used goes first. */
 struct clock_line {
@@ -49,6 +57,7 @@ struct clock_model {
     const struct clock_table *costs;
     struct clock_sm sm[CLOCK_MAX_SMS];
     struct clock_server l2, hbm;
+    double unwritten; /* cycles of HBM that what was written to L2 will take there */
     struct clock_l2 held;
     uint64_t l2_bytes, hbm_bytes;
 };
@@ -96,13 +105,27 @@ double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct 
 /* The TMA has read a store's bytes; and they are in global memory. */
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);
-/* Threads' accesses to global memory: so many 32-byte sectors in so many lines of 128 bytes. A read's answer; a write's
- * way out of the SM. */
-double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines);
-double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines);
+/* Threads' accesses to global memory (clock/l1.c). `strong`: L1 does not answer it. A read's answer; a write's way out
+ * of the SM. */
+struct clock_access {
+    struct clock_touch touches[CLOCK_TOUCHES];
+    uint64_t highest; /* of their lines */
+    uint32_t num;
+    bool strong;
+};
+/* Lanes access `size` bytes each, one at `address`. */
+void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size);
+double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a);
+double clock_thread_write(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a);
+void clock_l1_free(struct clock_l1 *l1);
+void clock_l1_clear(struct clock_l1 *l1);
 
 /* Asks L2 for it at `asked`, as is known `at` an earlier time: when the bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
+/* A line of 128 bytes has been written to it. */
+void clock_l2_put(struct clock_model *m, uint64_t line, double at);
+/* `bytes` are written to L2, and to HBM sooner or later. */
+void clock_write_out(struct clock_model *m, double at, uint64_t bytes, uint64_t sectors);
 void clock_l2_free(struct clock_l2 *l2);
 
 #endif

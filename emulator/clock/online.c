@@ -26,8 +26,13 @@ struct online_cta {
     uint32_t num, places;
     struct barrier_time bar[MACH_BARRIERS];
 };
+enum { ONLINE_LOADS = 16 }; /* of a warp in flight: one that is further back has answered */
 struct online_cluster {
     struct clock_place place;
+    struct online_loads {
+        double latest, answer[ONLINE_LOADS];
+        uint32_t num, number[ONLINE_LOADS];
+    } * loads[CLOCK_RANKS * CLOCK_WARPS]; /* by clock_warp */
     struct barrier_time barrier;
     uint32_t num_ctas;
     struct leader { /* by clock_warp: what its latest instruction that loads has asked for */
@@ -44,6 +49,7 @@ struct clock_online {
     const struct listener *listener;
     struct gpu *gpu;
     double cycles;
+    uint64_t met, counted; /* instructions that it was asked the cost of; of these in machine code */
 };
 
 static struct online_cluster *cluster_of(const struct listener *self, const struct cta *cta) {
@@ -132,18 +138,35 @@ static bool sees(void *ctx, struct cta *cta, uint32_t off) {
 
 /* --- global memory ------------------------------------------------------------------------------------------------ */
 
+static void note_load(struct online_cluster *cl, uint32_t warp, uint32_t number, double answer) {
+    struct online_loads *l = cl->loads[warp] ? cl->loads[warp] : (cl->loads[warp] = xcalloc(1, sizeof *l));
+    l->latest = fmax(l->latest, answer);
+    l->number[l->num % ONLINE_LOADS] = number;
+    l->answer[l->num++ % ONLINE_LOADS] = l->latest;
+}
+
+static double answered(void *ctx, const struct cta *cta, uint32_t warp, uint32_t number) {
+    const struct clock_online *o = ctx;
+    const struct online_loads *l = cluster_of(o->listener, cta)->loads[clock_warp(cta->rank, warp)];
+    for (uint32_t i = l ? l->num : 0; i && i + ONLINE_LOADS > l->num; i--)
+        if (l->number[(i - 1) % ONLINE_LOADS] <= number)
+            return l->answer[(i - 1) % ONLINE_LOADS];
+    return 0;
+}
+
 static void on_access(const struct listener *self, const struct event_access *a) {
     struct clock_online *o = self->ctx;
     struct online_cluster *cl = cluster_of(self, a->by.cta);
     if (!cl || a->agent != AGENT_THREAD || !a->by.lanes || !a->size)
         return;
-    const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS], sectors = trace_sectors(a);
-    const double lines = clock_lines(a->by.lanes, a->size, sectors);
-    double *loads = &cl->place.loads[clock_warp(rank, a->by.warp)];
+    const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS];
+    struct clock_access touched = {.strong = a->by.order != ORDER_WEAK};
+    for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1)
+        clock_touch_lane(&touched, a->at[__builtin_ctz(lanes)], a->size);
     if (a->effect == EFFECT_WRITE)
-        timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, sectors, lines) - CLOCK_STORES_AHEAD);
+        timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, &touched) - CLOCK_STORES_AHEAD);
     else
-        *loads = fmax(*loads, clock_thread_read(o->model, sm, o->timing.now, sectors, lines));
+        note_load(cl, clock_warp(rank, a->by.warp), a->load, clock_thread_read(o->model, sm, o->timing.now, &touched));
 }
 
 /* --- what the scheduler asks -------------------------------------------------------------------------------------- */
@@ -154,21 +177,20 @@ static double begin(void *ctx) {
 }
 
 static struct mach_cost cost(void *ctx, const struct diag_site *site) {
-    const struct clock_online *o = ctx;
+    struct clock_online *o = ctx;
+    o->met++;
+    o->counted += site->sass != 0;
     const struct trace_kind k = trace_kind_of(site);
     const char *text = site->ptx_text ? site->ptx_text : "";
-    const bool reads = k.run == RUN_GLOBAL && !strstr(text, "st.") && !strstr(text, "red.");
-    return (struct mach_cost){.cycles = clock_class_cycles(&o->costs, k.run),
+    return (struct mach_cost){.slots = k.own + k.more,
+                              .cycles = k.own * clock_class_cycles(&o->costs, k.run) + k.more * o->costs.alu,
                               .registers = (k.run == RUN_ALU || k.run == RUN_CONTROL) && !k.timed,
-                              .needs_loads = k.run == RUN_ASYNC || k.timed || (k.run == RUN_GLOBAL && !reads)};
+                              .needs_loads = k.run == RUN_ASYNC && (strstr(text, "fence") || strstr(text, "membar"))};
 }
 
-static double issue(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles,
-                    bool needs_loads) {
+static double issue(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles) {
     struct clock_online *o = ctx;
     const struct online_cluster *cl = cluster_of(o->listener, cta);
-    if (needs_loads)
-        at = fmax(at, cl->place.loads[clock_warp(cta->rank, warp)]);
     return clock_issue(o->model, cl->place.sm[cta->rank % CLOCK_RANKS], warp, at, slots, cycles);
 }
 
@@ -217,6 +239,8 @@ static void cluster_ends(const struct listener *self, struct cluster *cl) {
         return;
     for (uint32_t r = 0; r < c->num_ctas; r++)
         xfree(c->cta[r].mbars);
+    for (uint32_t i = 0; i < CLOCK_RANKS * CLOCK_WARPS; i++)
+        xfree(c->loads[i]);
     clock_place_free(&c->place);
     xfree(c->leaders);
     xfree(c);
@@ -237,6 +261,7 @@ static void on_host(const struct listener *self, const struct event_host *h) {
     if (h->kind == HOST_LAUNCH) {
         o->listener = self;
         o->timing.now = 0;
+        o->met = o->counted = 0;
         clock_model_rewind(o->model);
     } else if (h->kind == HOST_LAUNCH_END) {
         o->cycles = o->timing.now;
@@ -251,13 +276,14 @@ struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_tab
                                      .begin = begin,
                                      .cost = cost,
                                      .issue = issue,
+                                     .answered = answered,
                                      .take_up = take_up,
                                      .sees = sees,
                                      .read = read_clock,
                                      .cycles = cycles_of};
     if (events_attach(gpu, &(struct listener){.name = "clock",
                                               .wants = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_WAIT |
-                                                       WANT_GLOBAL | WANT_LIFE | WANT_HOST,
+                                                       WANT_GLOBAL | WANT_LIFE | WANT_HOST | WANT_LOADS,
                                               .ctx = o,
                                               .access = on_access,
                                               .sync = on_sync,
@@ -278,3 +304,12 @@ void clock_online_free(struct clock_online *o) {
 }
 
 double clock_online_cycles(const struct clock_online *o) { return o->cycles; }
+
+bool clock_online_ptx(const struct clock_online *o) { return 2 * o->counted < o->met; }
+
+double clock_online_tensor(const struct clock_online *o) {
+    double busy = 0;
+    for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++)
+        busy += o->model->sm[i].tensor.busy;
+    return o->cycles > 0 ? busy / (o->cycles * o->costs.sms) : 0;
+}

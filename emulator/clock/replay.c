@@ -21,7 +21,8 @@ struct live {
     struct clock_graph graph;
     double begin, end;
     double *order, *other;         /* since when an event's program has come to it, and all else that it waits for */
-    double *issued;                /* of threads: when its instruction was, 0: not yet */
+    double *issued;                /* of threads: when its instruction was, 0: not yet; of a load that has taken place,
+                                      when its answer comes */
     uint32_t *order_by, *other_by; /* events + 1 */
     double *cycle;
     uint32_t *cause;
@@ -125,16 +126,29 @@ static double issue(struct replay *r, const struct live *l, uint32_t i, double a
     return clock_issue(r->model, l->place.sm[e->rank % CLOCK_RANKS], e->warp, at, slots, cycles);
 }
 
+/* The lines that an access to global memory touches. */
+static struct clock_access access_of(const struct trace_cluster *c, const struct trace_event *e) {
+    struct clock_access a = {.strong = e->what & 1};
+    for (uint32_t i = 0; i < e->pending; i++) {
+        const struct trace_span *s = &c->spans[e->phase - 1 + i];
+        for (uint32_t n = 0; n < s->lanes; n++)
+            clock_touch_lane(&a, s->first + (uint64_t)((int64_t)s->step * n), e->count);
+    }
+    return a;
+}
+
 /* An event of threads, whose instruction has been issued at `at`. */
 static double thread(struct replay *r, struct live *l, uint32_t i, double at) {
     const struct trace_event *e = &l->c->events[i];
     double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
     const uint32_t sm = l->place.sm[e->rank % CLOCK_RANKS];
-    const double lines = clock_lines(e->lanes, e->count, e->value);
-    if (e->class == TRACE_GLOBAL && e->kind != EFFECT_WRITE)
-        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, lines));
-    else if (e->class == TRACE_GLOBAL)
-        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, lines) - CLOCK_STORES_AHEAD);
+    if (e->class == TRACE_GLOBAL) {
+        const struct clock_access a = access_of(l->c, e);
+        if (e->kind != EFFECT_WRITE)
+            l->issued[i] = *loads = fmax(*loads, clock_thread_read(r->model, sm, at, &a));
+        else
+            at = fmax(at, clock_thread_write(r->model, sm, at, &a) - CLOCK_STORES_AHEAD);
+    }
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
     if (forced_yes(r, l, i, at))
@@ -152,8 +166,10 @@ static bool in_program(struct replay *r, struct live *l, const struct due *d, do
     double *const issued = &l->issued[d->event];
     if (!*issued) {
         double from = fmax(l->order[d->event], l->begin);
-        if (!global || e->kind == EFFECT_WRITE)
+        if (e->class == TRACE_SYNC && e->kind == SYNC_FENCE) /* it orders all of them */
             from = fmax(from, l->place.loads[clock_warp(e->rank, e->warp)]);
+        else if (e->used)
+            from = fmax(from, l->issued[e->used - 1]);
         if (from > d->at) {
             push(r, (struct due){from, d->cluster, d->event});
             return false;

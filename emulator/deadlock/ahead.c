@@ -285,6 +285,7 @@ static void copy_warp(struct look *k, const struct warp *from, const struct grou
     w->cp_async = NULL;
     w->notes = NULL;
     w->parts = NULL;
+    w->loads = NULL;
     w->slots = copy_of(worker, from->slots, (size_t)from->num_slots * MACH_WARP * sizeof *w->slots);
     w->poison = copy_of(worker, from->poison, from->num_slots * sizeof *w->poison);
     w->frames = copy_of(worker, from->frames, from->num_frames * sizeof *w->frames);

@@ -60,6 +60,7 @@ struct tc_state {
     struct async_queue *queue;        /* mma, cp, shift, commit */
     struct tc_collector collector;    /* of a pair the even CTA's */
     enum simd simd;                   /* of the loops; SIMD_BEST unless a test chooses */
+    void *scratch;                    /* MACH_SCHED_MODEL: tc_chain.c */
 };
 
 /* The tcgen05 state of a CTA, made at the first call. */
@@ -179,7 +180,7 @@ void tc_sync(const struct cta *cta, uint32_t column, uint32_t n);
  * another thread may run it. */
 void tc_flush(const struct cluster *cl);
 /* Forgets what was put off for a CTA that goes away without having deallocated its tensor memory. */
-void tc_drop(const struct cta *cta);
+void tc_drop(struct cta *cta);
 
 /* --- mma (tc_mma.c, 9.7.16.10) ------------------------------------------------------------------------------------ */
 

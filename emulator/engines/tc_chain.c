@@ -9,13 +9,20 @@
 /* Integers are summed in f32, which is exact below 2^24. */
 _Static_assert(SIMD_MAX_K * 255 * 255 < 1 << 24, "a chain of 8-bit integers is exact");
 
-/* Where the working memory of the thread that runs this CTA hangs; freed with xfree(). */
-static void **slot(const struct cta *cta) { return &cta->island->worker->tc_scratch; }
+/* Where the working memory for this CTA's operations hangs: of the thread that runs it, freed with xfree(), or its own;
+ * NULL: there is none. */
+static void **slot(const struct cta *cta) {
+    if (!cta->island->timed)
+        return &cta->island->worker->tc_scratch;
+    return cta->tc ? &cta->tc->scratch : NULL;
+}
 
-struct tc_scratch *tc_scratch_of(const struct cta *cta) {
+struct tc_scratch *tc_scratch_of(struct cta *cta) {
+    tc_state_of(cta);
     void **at = slot(cta);
     if (!*at) {
-        struct tc_scratch *s = xaligned(_Alignof(struct tc_scratch), sizeof *s);
+        struct tc_scratch *s = cta->island->timed ? worker_alloc_zeroed(cta->island->worker, sizeof *s, 0)
+                                                  : xaligned(_Alignof(struct tc_scratch), sizeof *s);
         s->chain.k = 0;
         s->best = simd_best((enum simd)cta->gpu->config.host_vectors);
         s->available = 0;
@@ -217,27 +224,44 @@ void tc_finish(struct tc_scratch *s) {
     s->chain.k = 0;
 }
 
-void tc_flush(const struct cluster *cl) {
-    struct tc_scratch *s = *slot(&cl->cta[0]);
-    if (s)
-        tc_finish(s);
+static struct tc_scratch *scratch_at(const struct cta *cta) {
+    void **at = slot(cta);
+    return at ? *at : NULL;
 }
 
-static bool belongs(const struct tc_chain *c, const struct cta *cta) {
-    return c->k && (c->pair[0] == cta || c->pair[1] == cta);
+void tc_flush(const struct cluster *cl) {
+    for (uint32_t r = 0; r < (cl->cta[0].island->timed ? cl->num_ctas : 1); r++) {
+        struct tc_scratch *s = scratch_at(&cl->cta[r]);
+        if (s)
+            tc_finish(s);
+    }
+}
+
+/* The working memory with a chain of this CTA's, its own and then its peer's; NULL: there is none. */
+static struct tc_scratch *chain_of(const struct cta *cta, bool peers) {
+    const struct cluster *cl = cta->cluster;
+    const uint32_t rank = peers ? cta->rank ^ 1 : cta->rank;
+    struct tc_scratch *s = rank < cl->num_ctas ? scratch_at(&cl->cta[rank]) : NULL;
+    return s && s->chain.k && (s->chain.pair[0] == cta || s->chain.pair[1] == cta) ? s : NULL;
 }
 
 void tc_sync(const struct cta *cta, uint32_t column, uint32_t n) {
-    struct tc_scratch *s = *slot(cta);
-    if (!s || !belongs(&s->chain, cta))
-        return;
-    uint32_t first = s->chain.column, end = first + s->chain.part[0].n;
-    if (column < end && first < (uint64_t)column + n)
-        tc_finish(s);
+    for (unsigned peers = 0; peers < 2; peers++) {
+        struct tc_scratch *s = chain_of(cta, peers);
+        const uint32_t first = s ? s->chain.column : 0, end = s ? first + s->chain.part[0].n : 0;
+        if (column < end && first < (uint64_t)column + n)
+            tc_finish(s);
+    }
 }
 
-void tc_drop(const struct cta *cta) {
-    struct tc_scratch *s = *slot(cta);
-    if (s && belongs(&s->chain, cta))
-        s->chain.k = 0;
+void tc_drop(struct cta *cta) {
+    for (unsigned peers = 0; peers < 2; peers++) {
+        struct tc_scratch *s = chain_of(cta, peers);
+        if (s)
+            s->chain.k = 0;
+    }
+    if (cta->island->timed && cta->tc) {
+        worker_free(cta->island->worker, cta->tc->scratch);
+        cta->tc->scratch = NULL;
+    }
 }

@@ -5,7 +5,8 @@
  * whole is multiplied when SIMD_MAX_K is reached, when another product starts, or when anything is about to look at the
  * columns of D or to change them (tc_sync). All that can be observed of an operation but those cells happens when it
  * runs: faults, the reading of its operands, the end of D's poison. A host thread has one chain, in the working memory
- * that it keeps.
+ * that it keeps; under MACH_SCHED_MODEL, where the CTAs take turns at every operation, each CTA has one, that of a pair
+ * the even CTA.
  */
 #ifndef ENGINES_TC_CHAIN_H
 #define ENGINES_TC_CHAIN_H
@@ -67,7 +68,7 @@ static inline bool tc_is_fused(const struct tc_chain *c) {
 }
 
 /* The working memory of the host thread that runs this CTA, made at the first call. */
-struct tc_scratch *tc_scratch_of(const struct cta *cta);
+struct tc_scratch *tc_scratch_of(struct cta *cta);
 
 /* The collector buffer of the CTA, of a pair its even one: is what the operation, whose A has the checksum, asks of it
  * right? False after a fault. tc_collector.c */

@@ -364,15 +364,25 @@ static void run_scaled(const struct job *j) {
     }
 }
 
+/* One chain at a time has the columns of a CTA. */
+static void finish_others(struct cta *cta, uint32_t group) {
+    struct cta *peer = group == 2 ? cta_peer(cta) : NULL;
+    tc_sync(cta, 0, TMEM_COLUMNS);
+    if (peer)
+        tc_sync(peer, 0, TMEM_COLUMNS);
+}
+
 static bool run_mma(struct async_op *op) {
     const struct mma_op *o = (const struct mma_op *)op;
-    struct tc_scratch *s = tc_scratch_of(op->cta);
+    struct cta *even = o->mma.group == 2 && op->cta->rank & 1 ? cta_peer(op->cta) : op->cta;
+    struct tc_scratch *s = tc_scratch_of(even);
     struct tc_chain *c = &s->chain;
     if (o->mma.a_in_tmem)
         tc_sync(op->cta, o->mma.a & 0xffff, SIMD_ROW_BYTES / 4);
     struct job j = {op->cta->island, op->cta, &op->origin, &o->mma, s, c, continues(c, op->cta, &o->mma)};
     if (!j.continues) {
         tc_finish(s);
+        finish_others(op->cta, o->mma.group);
         if (!begin(&j))
             return true;
     }

@@ -1,6 +1,8 @@
 /* isa/tell.c - events of instructions; contract in tell.h. */
 #include "isa/tell.h"
 
+#include "warp/loads.h"
+
 /* What an instruction orders when its words do not say: the defaults of the sections. */
 static const struct semantics {
     enum event_order order;
@@ -70,7 +72,8 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
                                                       .owner = shared ? s->cta : NULL,
                                                       .at = at,
                                                       .size = size,
-                                                      .value = by.order == ORDER_WEAK ? NULL : value});
+                                                      .value = by.order == ORDER_WEAK ? NULL : value,
+                                                      .load = w->loads ? w->loads->num : 0});
 }
 
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,

@@ -4,7 +4,8 @@
  * that of the lower cluster, rank, and number, warps before queues. Times are the model's alone, so every run of every
  * machine is the same.
  *
- * A warp runs ahead of its time through instructions that touch registers alone, since nobody can tell. At the next of
+ * A warp runs ahead of its time through instructions of which nobody can tell when they run: they touch registers alone,
+ * or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the next of
  * another sort it asks when all of these are issued, and runs it when that time has come; what others did meanwhile is
  * done then. An operation is given its end when it is issued, and runs at that time.
  */
@@ -12,6 +13,7 @@
 #include "base/heap.h"
 #include "engines/tc.h"
 #include "launch/state.h"
+#include "warp/loads.h"
 
 #include <math.h>
 
@@ -23,7 +25,7 @@
 struct known {
     const struct insn *in;
     struct mach_cost cost;
-    bool registers; /* it touches registers alone */
+    bool registers; /* it touches registers alone, or nobody can tell when: of_order */
 };
 
 struct timed {
@@ -173,13 +175,44 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
+/* Weak accesses to shared memory, and what orders memory alone: others can tell of them by what synchronises behind them,
+ * and that is done at its time. */
+static bool of_order(const struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    switch (src->op) {
+    case PTX_OP_ld:
+    case PTX_OP_st:
+        return (ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local)) &&
+               !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
+               !ptx_has(src, PTX_MOD_release);
+    case PTX_OP_fence:
+        return !ptx_has(src, PTX_MOD_sc);
+    default:
+        return src->op == PTX_OP_bar_warp_sync;
+    }
+}
+
 static const struct known *know(struct launch_island *isl, const struct insn *in) {
     struct known *k = &isl->timed->known[((uintptr_t)in / sizeof *in) % KNOWN];
     if (k->in == in)
         return k;
     const struct mach_cost cost = timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site);
-    *k = (struct known){in, cost, cost.registers && of_registers(in)};
+    *k = (struct known){in, cost, (cost.registers && of_registers(in)) || of_order(in)};
     return k;
+}
+
+/* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
+ * next when it has. */
+static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
+    struct mach_timing *t = timing_of(isl);
+    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
+    const double answered = load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+    if (answered <= t->now)
+        return false;
+    if (g->time.slots)
+        g->time.at = t->issue(t->ctx, w->cta, w->index, g->time.at, g->time.slots, g->time.cycles);
+    g->time = (struct warp_time){.at = fmax(g->time.at, answered)};
+    return true;
 }
 
 /* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
@@ -189,10 +222,12 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
     for (uint32_t n = 0; n < AHEAD; n++) {
         const struct insn *in = warp_next(w, g);
         k = in ? know(isl, in) : NULL;
+        if (k && waits_for_load(isl, w, g, k))
+            return;
         if (k && !k->registers)
             break;
         if (k && !g->again) {
-            g->time.slots++;
+            g->time.slots += k->cost.slots;
             g->time.cycles += k->cost.cycles;
         }
         warp_step(w, g);
@@ -200,10 +235,9 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
             return;
         k = NULL;
     }
-    const double slots = g->time.slots + (k ? 1 : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
-    g->time = (struct warp_time){
-        .at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles, k && k->cost.needs_loads),
-        .issued = k != NULL};
+    const double slots = g->time.slots + (k ? k->cost.slots : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
+    g->time =
+        (struct warp_time){.at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles), .issued = k != NULL};
 }
 
 /* An instruction takes effect. */

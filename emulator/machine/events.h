@@ -89,6 +89,7 @@ struct event_access {
     const uint32_t *tmem_lanes;
     /* Strong reads and atomics (red too) of threads: what each lane found, of larger ones the first 8 bytes; or NULL */
     const uint64_t *value;
+    uint32_t load; /* WANT_LOADS: the number of the instruction among the warp's loads of global memory */
 };
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
@@ -259,6 +260,7 @@ struct event_wait {
 struct event_step {
     struct event_by by; /* lanes whose guard is true; 0: none, and nothing is executed */
     uint32_t family;    /* enum ptx_family: its class */
+    uint32_t uses;      /* WANT_LOADS: the latest of the warp's loads that it waits for, by event_access.load; 0: none */
     uint32_t live;      /* lanes of the warp that have not exited */
     uint32_t group;     /* lanes that have come to it together, whatever their guard is */
 };
@@ -346,6 +348,7 @@ enum event_want {
     WANT_LIFE = 1 << 14,
     WANT_HOST = 1 << 15,
     WANT_ALL = (1 << 16) - 1,
+    WANT_LOADS = 1 << 16, /* no event of its own: fields of WANT_STEP and WANT_GLOBAL */
     WANT_ACCESS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
                   WANT_ENGINE_GLOBAL | WANT_TENSOR,
     WANT_SYNC = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE,

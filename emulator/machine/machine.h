@@ -86,6 +86,7 @@ struct mach_config {
     bool trace_some_ctas, trace_some_tiles;
     uint32_t trace_ctas[2], trace_tiles[2]; /* first and last */
     const char *follow;                     /* whose events are shown after each launch (view/follow.h); NULL: none */
+    const char *clock;                      /* in which state the chip is (clock/load.h); NULL: nothing was asked */
 };
 struct mach_config mach_config_b200(void);
 

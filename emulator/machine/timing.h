@@ -27,9 +27,10 @@ struct mach_agent {
 
 /* What an instruction is to time. */
 struct mach_cost {
-    double cycles;    /* from its issue to that of the next that needs it */
+    double slots;     /* instructions that are issued for it, */
+    double cycles;    /* and from the first's issue to that of the next that needs it */
     bool registers;   /* nobody but its own warp can tell when it runs, and it cannot tell itself */
-    bool needs_loads; /* it waits for what its warp has read of global memory */
+    bool needs_loads; /* it waits for all that its warp has read of global memory: a fence */
 };
 
 struct mach_timing {
@@ -41,9 +42,10 @@ struct mach_timing {
     /* A cluster becomes resident now: when its warps begin. */
     double (*begin)(void *ctx);
     struct mach_cost (*cost)(void *ctx, const struct diag_site *site);
+    /* When this load of the warp (struct event_access) and those before it have answered. */
+    double (*answered)(void *ctx, const struct cta *cta, uint32_t warp, uint32_t load);
     /* The warp issues `slots` instructions from `at` on, of which the last is needed `cycles` later: when that is. */
-    double (*issue)(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles,
-                    bool needs_loads);
+    double (*issue)(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles);
     /* An operation is issued now: when it will be complete. */
     double (*take_up)(void *ctx, const struct async_op *op);
     /* Has it come through to the threads of its CTA by now that the mbarrier's latest phase is over? */

@@ -33,6 +33,7 @@ struct diag_site {
     uint32_t ptx_line;                 /* 1-based line in that text */
     const char *ptx_text;              /* the instruction as written, whitespace folded, NUL-terminated */
     const char *func;                  /* function or kernel that holds it */
+    uint32_t sass; /* machine instructions that ptxas made of it, plus 1; 0: not known (lower_set_counts) */
 };
 
 struct diag_dim3 {

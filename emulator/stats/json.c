@@ -140,6 +140,12 @@ static void put_cycles(const struct stats_cycles *c, FILE *f) {
     put_text(f, "why_not", c->why);
     put_text(f, "doubts", c->doubts);
     put_real(f, "cycles", c->cycles);
+    put_text(f, "state", c->time.state);
+    put_text(f, "counted", c->time.ptx ? "PTX" : "machine code");
+    put_real(f, "ghz", c->time.ghz);
+    put_real(f, "ns", c->time.ns);
+    put_real(f, "ns_low", c->time.low);
+    put_real(f, "ns_high", c->time.high);
     put_real(f, "tensor_busy", c->tensor);
     put_real(f, "tma_busy", c->tma);
     put_real(f, "hbm_busy", c->hbm);

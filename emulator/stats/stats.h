@@ -68,10 +68,20 @@ struct stats_wait {
     double cycles, share;    /* in all; of the time from these warps' first event to their last */
 };
 
+/* Its time, where the chip is in this state. */
+struct stats_time {
+    char state[24]; /* as in --clock */
+    double ghz, ns;
+    double low, high; /* of ns: eight of ten kernels lie between; low == high: nobody knows */
+    bool ptx; /* most instructions are counted as PTX has them, for want of machine code with a table of lines */
+};
+void stats_time_print(const struct stats_time *t, FILE *f);
+
 /* What a launch took on a model of a B200. Not counted here: cudart/core fills it in, from the launch's log. */
 struct stats_cycles {
     char why[256]; /* why there is no more than this; "": there is */
     double cycles;
+    struct stats_time time;
     double tensor, tma, hbm; /* shares of them in which tensor cores and TMAs of `sms` SMs and HBM were busy */
     uint32_t sms;
     uint64_t l2_bytes, hbm_bytes; /* asked of L2, and of HBM */

@@ -194,6 +194,14 @@ static void print_barriers(const struct stats *s, FILE *f) {
         fprintf(f, "  %-28s %15s  of CTAs, %s of clusters\n", "barriers", N(s->bar_phases), N(s->cluster_phases));
 }
 
+void stats_time_print(const struct stats_time *t, FILE *f) {
+    fprintf(f, "%.1f us at %.3f GHz (%s)", t->ns / 1000, t->ghz, t->state);
+    if (t->ptx)
+        fputs(", instructions counted in PTX", f);
+    if (t->low < t->high)
+        fprintf(f, "; of ten such kernels, eight take %.1f to %.1f us", t->low / 1000, t->high / 1000);
+}
+
 static void print_cycles(const struct stats_cycles *c, FILE *f) {
     if (c->why[0]) {
         fprintf(f, "  modelled cycles: none: %s\n", c->why);
@@ -201,6 +209,9 @@ static void print_cycles(const struct stats_cycles *c, FILE *f) {
     }
     fprintf(f, "  %-28s %15s  on a model of a B200, %u SMs%s%s\n", "modelled cycles", N((uint64_t)(c->cycles + 0.5)),
             c->sms, c->doubts[0] ? ": " : "", c->doubts);
+    fprintf(f, "    %-26s ", "time");
+    stats_time_print(&c->time, f);
+    fputc('\n', f);
     fprintf(f, "    %-26s %13.1f %%  TMA %.1f %%, HBM %.1f %%; %s asked of L2, %s of HBM\n", "tensor cores busy",
             100 * c->tensor, 100 * c->tma, 100 * c->hbm, B(c->l2_bytes), B(c->hbm_bytes));
     for (uint32_t i = 0; i < c->num_waits && i < WAITS; i++) {

@@ -16,7 +16,7 @@ struct site_seen *track_seen(struct cluster_track *t, const struct diag_site *si
     if (s->site == site)
         return s;
     const struct trace_kind k = trace_kind_of(site);
-    *s = (struct site_seen){.site = site, .run = k.run, .timed = k.timed};
+    *s = (struct site_seen){.site = site, .run = k.run, .timed = k.timed, .own = k.own, .more = k.more};
     return s;
 }
 
@@ -56,13 +56,35 @@ uint32_t track_site(struct cluster_track *t, const struct diag_site *site) {
 
 uint32_t track_append(struct cluster_track *t, const struct trace_event *e) {
     struct trace_cluster *out = &t->out;
-    if (t->outside || out->num_events >= t->max_events) {
+    if (t->outside || out->num_events + out->num_spans / 4 >= t->max_events) {
         out->complete = 0;
         return 0;
     }
     out->events = xgrow(out->events, out->num_events, &t->cap_events, sizeof *out->events);
     out->events[out->num_events++] = *e;
     return out->num_events;
+}
+
+uint32_t track_spans(struct cluster_track *t, const struct event_access *a) {
+    struct trace_cluster *out = &t->out;
+    struct trace_span *s = NULL;
+    uint32_t n = 0;
+    if (t->outside || out->num_events >= t->max_events)
+        return 0;
+    for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1) {
+        const uint64_t at = a->at[__builtin_ctz(lanes)];
+        const int64_t step = s ? (int64_t)(at - s->first - (uint64_t)((int64_t)s->step * (s->lanes - 1))) : 0;
+        if (s && (s->lanes == 1 ? step >= INT32_MIN && step <= INT32_MAX : step == s->step)) {
+            s->step = (int32_t)step;
+            s->lanes++;
+            continue;
+        }
+        out->spans = xgrow(out->spans, out->num_spans, &t->cap_spans, sizeof *out->spans);
+        s = &out->spans[out->num_spans++];
+        *s = (struct trace_span){.first = at, .lanes = 1};
+        n++;
+    }
+    return n;
 }
 
 uint32_t track_object(struct cluster_track *t, const struct trace_object *o, const char *name) {

@@ -9,13 +9,15 @@
 #include "trace/record.h"
 
 #define TRACE_SEEN 1024u /* a power of two */
+#define TRACE_LOADS 16u  /* of a warp in flight: one that is further back has answered */
 
 /* An instruction that the cluster has met. */
 struct site_seen {
     const struct diag_site *site;
     uint32_t number; /* from 1; 0: no event has needed it */
     enum trace_run run;
-    bool timed; /* what it gives depends on time or on other clusters: TRACE_STEP, kind 1 */
+    bool timed;         /* what it gives depends on time or on other clusters: TRACE_STEP, kind 1 */
+    uint32_t own, more; /* struct trace_kind */
 };
 
 /* A warp, and the group of its lanes that runs. */
@@ -31,6 +33,11 @@ struct warp_track {
     uint64_t steps;
     uint32_t global; /* its latest event, where that is TRACE_GLOBAL, and the instruction is the same: */
     uint64_t global_at;
+    struct load {
+        uint32_t number, event; /* of the warp's loads of global memory (struct event_access) */
+    } loads[TRACE_LOADS];       /* the latest, */
+    uint32_t num_loads;         /*  of so many */
+    uint32_t used;              /* since its last event: trace_event.used */
     uint32_t ran[RUN_KINDS];
     struct step {
         uint32_t lanes; /* 0: none */
@@ -76,13 +83,14 @@ struct cluster_track {
     const struct trace_window *window;
     uint32_t warps_each;
     uint64_t max_events;
+    uint64_t counted; /* trace_log.counted */
     struct cta_track *ctas;
     struct barrier_track barrier;
     uint32_t exited;                       /* LIFE_LANES_EXIT, the latest event */
     uint32_t tile;                         /* the latest that one of its CTAs began, from 0 */
     bool outside;                          /* of the window of tiles */
     const char **object_names, **op_names; /* beside out.objects and out.ops */
-    uint32_t cap_objects, cap_ops, cap_events, cap_object_names, cap_op_names;
+    uint32_t cap_objects, cap_ops, cap_events, cap_spans, cap_object_names, cap_op_names;
     struct site_seen *sites; /* in the order of their numbers */
     uint32_t num_sites, cap_sites;
     uint32_t *site_at; /* open addressing, 2 * cap_sites places or so: numbers */
@@ -118,6 +126,8 @@ struct site_seen *track_seen(struct cluster_track *t, const struct diag_site *si
 uint32_t track_site(struct cluster_track *t, const struct diag_site *site);
 /* Appends; the number of the event, or 0 where it is not kept. */
 uint32_t track_append(struct cluster_track *t, const struct trace_event *e);
+/* The access's addresses, for event_global; how many spans they are. */
+uint32_t track_spans(struct cluster_track *t, const struct event_access *a);
 /* Adds a row; its number. `name` is a string constant, or NULL. */
 uint32_t track_object(struct cluster_track *t, const struct trace_object *o, const char *name);
 uint32_t track_op(struct cluster_track *t, const struct trace_op *o, const char *name);

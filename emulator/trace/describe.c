@@ -50,7 +50,12 @@ static bool is_timed(const char *op) {
 
 struct trace_kind trace_kind_of(const struct diag_site *site) {
     const char *op = opcode(site->ptx_text ? site->ptx_text : "");
-    return (struct trace_kind){run_of(op), is_timed(op)};
+    struct trace_kind k = {run_of(op), is_timed(op), 1, 0};
+    if (site->sass) {
+        k.own = k.run > RUN_CONTROL || site->sass > 1; /* what touches memory, or an engine, is never nothing */
+        k.more = site->sass > 2 ? site->sass - 2 : 0;
+    }
+    return k;
 }
 
 /* --- operations --------------------------------------------------------------------------------------------------- */

@@ -54,6 +54,7 @@ static uint32_t parts_of(const struct trace_log *log, struct part *parts) {
         parts[n++] = (struct part){c->objects, c->num_objects * sizeof *c->objects};
         parts[n++] = (struct part){c->ops, c->num_ops * sizeof *c->ops};
         parts[n++] = (struct part){c->events, c->num_events * sizeof *c->events};
+        parts[n++] = (struct part){c->spans, c->num_spans * sizeof *c->spans};
     }
     return n;
 }
@@ -68,7 +69,7 @@ bool trace_write(FILE *file, const struct trace_log *log) {
     /* what the file holds of the clusters' addresses says nothing */
     struct trace_log copy = *log;
     copy.clusters = xcalloc(log->num_clusters + 1, sizeof *copy.clusters);
-    struct part *parts = xcalloc(4 + 3 * (size_t)log->num_clusters, sizeof *parts);
+    struct part *parts = xcalloc(4 + 4 * (size_t)log->num_clusters, sizeof *parts);
     for (uint32_t i = 0; i < log->num_clusters; i++)
         copy.clusters[i] = log->clusters[i];
     const uint32_t n = parts_of(&copy, parts);
@@ -77,6 +78,7 @@ bool trace_write(FILE *file, const struct trace_log *log) {
         c->objects = NULL;
         c->ops = NULL;
         c->events = NULL;
+        c->spans = NULL;
     }
     struct head head = {.order = ORDER, .version = TRACE_VERSION, .log = *log};
     memcpy(head.magic, MAGIC, sizeof head.magic);
@@ -139,12 +141,15 @@ static bool read_parts(struct reader *r, struct trace_log *log) {
         c->objects = NULL;
         c->ops = NULL;
         c->events = NULL;
+        c->spans = NULL;
     }
     log->num_clusters = clusters;
     for (uint32_t i = 0; i < clusters; i++) {
         struct trace_cluster *c = &log->clusters[i];
         if (!(c->objects = take(r, c->num_objects, sizeof *c->objects)) ||
-            !(c->ops = take(r, c->num_ops, sizeof *c->ops)) || !(c->events = take(r, c->num_events, sizeof *c->events)))
+            !(c->ops = take(r, c->num_ops, sizeof *c->ops)) ||
+            !(c->events = take(r, c->num_events, sizeof *c->events)) ||
+            !(c->spans = take(r, c->num_spans, sizeof *c->spans)))
             return false;
     }
     return r->left == 0;
@@ -178,11 +183,21 @@ static bool op_holds(const struct trace_log *log, const struct trace_cluster *c,
            o->signals <= c->ctas && o->dims <= 5;
 }
 
+static bool spans_hold(const struct trace_cluster *c, const struct trace_event *e) {
+    if (e->phase > c->num_spans || e->pending > (e->phase ? c->num_spans - e->phase + 1 : 0))
+        return false;
+    for (uint32_t i = 0; i < e->pending; i++)
+        if (c->spans[e->phase - 1 + i].lanes > MACH_WARP)
+            return false;
+    return true;
+}
+
 static bool event_holds(const struct trace_log *log, const struct trace_cluster *c, uint32_t i) {
     const struct trace_event *e = &c->events[i];
     const uint32_t events = e->cluster ? log->clusters[e->cluster - 1].num_events : i;
     return e->class <= TRACE_STEP && e->rank < c->ctas && (e->warp < MACH_MAX_WARPS || e->warp == TRACE_NO_WARP) &&
            e->site <= log->num_sites && e->cause <= events && e->object <= c->num_objects && e->op <= c->num_ops &&
+           e->used <= i && (e->class != TRACE_GLOBAL || spans_hold(c, e)) &&
            (e->class != TRACE_OP || (e->op && e->object && e->kind <= OP_COMPLETED)) &&
            (e->class != TRACE_WAIT || (e->kind <= WAIT_RELEASED && e->what < WAIT_LAST));
 }
@@ -280,6 +295,7 @@ void trace_free(struct trace_log *log) {
         xfree(log->clusters[i].objects);
         xfree(log->clusters[i].ops);
         xfree(log->clusters[i].events);
+        xfree(log->clusters[i].spans);
     }
     if (!log)
         return;

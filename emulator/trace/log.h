@@ -14,7 +14,7 @@
 #include "machine/events.h"
 
 /* To be raised with every change of what the structures here, or the enumerators that they hold, mean. */
-#define TRACE_VERSION 1u
+#define TRACE_VERSION 2u
 #define TRACE_NO_WARP 0xffu
 
 /* Offsets of text in trace_log.text; 0 is "". */
@@ -85,6 +85,13 @@ struct trace_op {
     struct diag_dim3 first;
 };
 
+/* Addresses of an access to global memory: of so many lanes, the n-th n * step bytes from the first. */
+struct trace_span {
+    uint64_t first;
+    int32_t step;
+    uint32_t lanes;
+};
+
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 enum trace_class {
@@ -109,17 +116,19 @@ struct trace_event {
     uint32_t cause;
     uint32_t object;  /* that it is about, or 0 */
     uint32_t op;      /* that acts, 0: threads */
-    uint32_t phase;   /* of mbarriers and barriers: completed before */
+    uint32_t phase;   /* of mbarriers and barriers: completed before; GLOBAL: its first span, from 1 on, or 0 */
     uint32_t count;   /* arrivals; SYNC_MBAR_TEST: lanes answered yes; GLOBAL: bytes of each lane; LIFE_TMEM: columns */
-    uint32_t pending; /* of an mbarrier after it: arrivals, */
+    uint32_t pending; /* of an mbarrier after it: arrivals, GLOBAL: how many spans; */
     int32_t tx;       /*  and bytes */
     uint64_t value;   /* mbarriers: bytes; GLOBAL: 32-byte sectors; waits: event_wait.value; LIFE_TMEM: column */
     uint16_t what;    /* waits: enum event_wait_kind; SYNC_FENCE: enum event_fence; TEST: parity; GROUP_*: bits 0 bulk,
-                            1 read, and from bit 2 on how many groups may stay pending */
+                            1 read, and from bit 2 on how many groups may stay pending; GLOBAL: 1 where the access is
+                            strong (8.4), so that L1 does not answer it */
     uint16_t times;   /* SYNC_MBAR_TEST: failed ones in a row that it stands for; else 1 */
     uint32_t cluster; /* of the cause, where it is another cluster's: its number + 1 in the log; 0: its own */
     uint16_t ran[RUN_KINDS]; /* warp instructions of the warp since its last event, this one's included */
     uint16_t spare;
+    uint32_t used; /* the latest TRACE_GLOBAL of the warp of which it has used a result since its last event, or 0 */
 };
 
 struct trace_cluster {
@@ -130,7 +139,8 @@ struct trace_cluster {
     struct trace_object *objects;
     struct trace_op *ops;
     struct trace_event *events;
-    uint32_t num_objects, num_ops, num_events;
+    struct trace_span *spans;
+    uint32_t num_objects, num_ops, num_events, num_spans;
     uint32_t complete; /* 1: from its start to its end; 0: cut off, by a fault or a window */
 };
 
@@ -143,6 +153,7 @@ struct trace_log {
     uint32_t smem;     /* bytes of a CTA, static and dynamic */
     uint32_t resident; /* clusters that fit the GPU at a time */
     uint64_t instructions;
+    uint64_t counted; /* of them, those whose machine instructions are known and counted in `ran` */
     char *text;
     struct trace_site *sites;
     struct trace_call *calls;

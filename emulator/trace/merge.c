@@ -196,6 +196,7 @@ static void put_clusters(struct merge *m, struct launch_track *l) {
             continue;
         renumber(m, t, index_of, l->num_clusters);
         log->clusters[index_of[i] - 1] = t->out;
+        log->counted += t->counted;
         xfree(t->sites);
         xfree(t->object_names);
         xfree(t->op_names);

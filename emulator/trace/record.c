@@ -43,6 +43,10 @@ static uint32_t put(struct cluster_track *t, const struct event_by *by, struct t
         e->ran[k] = (uint16_t)w->ran[k];
         w->ran[k] = 0;
     }
+    if (w) {
+        e->used = w->used;
+        w->used = 0;
+    }
     const uint32_t number = track_append(t, e);
     if (w)
         w->last = number;
@@ -415,7 +419,33 @@ static void on_wait(const struct listener *self, const struct event_wait *x) {
 /* --- instructions and global memory ------------------------------------------------------------------------------- */
 
 /* Before a count of steps is full, an event takes it. */
-#define RUN_FULL (UINT16_MAX - 1u)
+#define RUN_FULL (UINT16_MAX - 4096u)
+
+/* Instructions since the warp's last event from which on the wait for a load stands as an event of its own. */
+#define USE_APART 8u
+
+/* The instruction waits for a load; what was issued before it did not. */
+static void note_use(const struct listener *self, struct cluster_track *t, const struct event_step *s,
+                     struct warp_track *w) {
+    uint32_t event = 0, ran = 0;
+    for (uint32_t i = 0; i < TRACE_LOADS; i++)
+        if (w->loads[i].number <= s->uses && w->loads[i].event > event)
+            event = w->loads[i].event;
+    for (unsigned k = 0; k < RUN_KINDS; k++)
+        ran += w->ran[k];
+    if (event && ran >= USE_APART && s->by.lanes) {
+        struct trace_event e = event_of(self, t, &s->by, TRACE_STEP, 0);
+        put(t, &s->by, &e);
+    }
+    w->used = event > w->used ? event : w->used;
+}
+
+/* True when a count is full, for an event to take it. */
+static bool count(struct warp_track *w, const struct site_seen *seen) {
+    w->ran[seen->run] += seen->own;
+    w->ran[RUN_ALU] += seen->more;
+    return w->ran[seen->run] >= RUN_FULL || w->ran[RUN_ALU] >= RUN_FULL;
+}
 
 static void on_step(const struct listener *self, const struct event_step *s) {
     struct cluster_track *t = track_of(self, s->by.cta);
@@ -424,14 +454,17 @@ static void on_step(const struct listener *self, const struct event_step *s) {
     struct warp_track *w = warp_of(t, &s->by);
     const struct site_seen *seen = track_seen(t, s->by.site);
     w->steps++;
+    t->counted += s->by.site->sass != 0;
+    if (s->uses)
+        note_use(self, t, s, w);
     if (!s->by.lanes) { /* it is issued all the same */
-        w->ran[seen->run] += w->ran[seen->run] < RUN_FULL;
+        count(w, seen);
         return;
     }
     if (w->now.lanes && !(w->now.lanes & s->by.lanes))
         w->other = w->now;
     w->now = (struct step){.lanes = s->by.lanes, .site = s->by.site, .at = w->steps};
-    const bool full = w->ran[seen->run]++ == RUN_FULL;
+    const bool full = count(w, seen);
     if (!seen->timed && !full)
         return;
     struct trace_event e = event_of(self, t, &s->by, TRACE_STEP, seen->timed);
@@ -445,13 +478,19 @@ static void on_access(const struct listener *self, const struct event_access *a)
     struct warp_track *w = warp_of(t, &a->by);
     if (w->global && w->global == w->last && w->global_at == w->steps) {
         t->out.events[w->global - 1].value += trace_sectors(a);
+        t->out.events[w->global - 1].pending += track_spans(t, a);
         return;
     }
     struct trace_event e = event_of(self, t, &a->by, TRACE_GLOBAL, a->effect);
     e.count = a->size;
     e.value = trace_sectors(a);
+    e.what = a->by.order != ORDER_WEAK;
+    e.phase = t->out.num_spans + 1;
+    e.pending = track_spans(t, a);
     w->global = put(t, &a->by, &e);
     w->global_at = w->steps;
+    if (a->effect != EFFECT_WRITE && w->global)
+        w->loads[w->num_loads++ % TRACE_LOADS] = (struct load){a->load, w->global};
 }
 
 /* --- lifetimes ---------------------------------------------------------------------------------------------------- */
@@ -544,16 +583,16 @@ static void on_host(const struct listener *self, const struct event_host *h) {
 }
 
 bool trace_attach(struct gpu *gpu, const struct trace_sink *sink) {
-    return events_attach(gpu,
-                         &(struct listener){.name = "trace",
-                                            .wants = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE | WANT_OP |
-                                                     WANT_WAIT | WANT_STEP | WANT_LIFE | WANT_HOST | WANT_GLOBAL,
-                                            .ctx = (void *)(uintptr_t)sink,
-                                            .access = on_access,
-                                            .sync = on_sync,
-                                            .op = on_op,
-                                            .wait = on_wait,
-                                            .step = on_step,
-                                            .life = on_life,
-                                            .host = on_host});
+    return events_attach(gpu, &(struct listener){.name = "trace",
+                                                 .wants = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE |
+                                                          WANT_OP | WANT_WAIT | WANT_STEP | WANT_LIFE | WANT_HOST |
+                                                          WANT_GLOBAL | WANT_LOADS,
+                                                 .ctx = (void *)(uintptr_t)sink,
+                                                 .access = on_access,
+                                                 .sync = on_sync,
+                                                 .op = on_op,
+                                                 .wait = on_wait,
+                                                 .step = on_step,
+                                                 .life = on_life,
+                                                 .host = on_host});
 }

@@ -258,8 +258,11 @@ static uint32_t site_role(struct names *names, uint32_t site) {
     return names->site_roles[site] - 1;
 }
 
-/* Is it something that a warp does in a task, if its line is in one? */
-static bool votes(const struct trace_event *e) { return e->site && e->warp != TRACE_NO_WARP && e->class != TRACE_LIFE; }
+/* Is it something that a warp does in a task, if its line is in one? Accesses to global memory have as many events as
+ * their addresses have patterns, and say less of a task than what the warp waits for and starts. */
+static bool votes(const struct trace_event *e) {
+    return e->site && e->warp != TRACE_NO_WARP && e->class != TRACE_LIFE && e->class != TRACE_GLOBAL;
+}
 
 /* The number with the most votes, the first of several; 0: there is no vote. */
 static uint32_t most(const uint32_t *count, uint32_t roles) {

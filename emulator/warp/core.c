@@ -8,6 +8,7 @@
 #include "base/fatal.h"
 #include "machine/async.h"
 #include "machine/mbarrier.h"
+#include "warp/loads.h"
 
 /* --- who watches -------------------------------------------------------------------------------------------------- */
 
@@ -37,10 +38,13 @@ static void tell_goes_on(const struct warp *w, struct group *g, enum event_wait_
 }
 
 /* The current group comes to an instruction, or to the one that it waited in. Returns why it does no more wait. */
-static enum event_wait_end tell_executes(const struct warp *w, const struct insn *in, uint32_t mask) {
+static enum event_wait_end tell_executes(struct warp *w, const struct insn *in, uint32_t mask) {
     struct group *g = w->g;
+    const bool scored = !g->again && events_wanted(w->gpu, WANT_LOADS);
+    const uint32_t uses = scored ? warp_loads_execute(w, g, in) : 0;
     if (!g->again)
         tell_step(w->gpu, &(struct event_step){.by = warp_by(w, in, mask),
+                                               .uses = uses,
                                                .family = (uint32_t)ptx_op_family(in->src->op),
                                                .live = w->live,
                                                .group = g->mask});

@@ -5,6 +5,7 @@
  * is free when its last lane has left it. The storage is that of the worker who runs the warp's island; it only grows.
  */
 #include "warp/core.h"
+#include "warp/loads.h"
 #include "warp/parts.h"
 #include "warp/unwritten.h"
 
@@ -219,4 +220,5 @@ void warp_destroy(struct warp *w) {
     worker_free(worker, w->local_poison);
     warp_free_parts(w);
     warp_forget_unwritten(w);
+    warp_loads_free(w);
 }

@@ -79,6 +79,7 @@ struct warp_grid;   /* warp/core.h */
 struct isa_async;   /* isa/cp_async.c: async-groups */
 struct isa_pending; /* isa/tcgen05.c: tcgen05.ld results on their way into registers */
 struct warp_notes;  /* warp/unwritten.c: who read what nothing had written */
+struct warp_loads;  /* warp/loads.c: registers that await global memory */
 struct warp_parts;  /* warp/parts.c: registers of which some bits were written */
 
 struct warp {
@@ -118,6 +119,7 @@ struct warp {
     struct warp_notes *notes;
     struct warp_parts *parts; /* NULL: no register was ever written in part */
     /* families' per-warp state */
+    struct warp_loads *loads; /* WANT_LOADS: warp/loads.c */
     uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
     /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on
      * their way into registers (isa/tcgen05_ldst.c). */

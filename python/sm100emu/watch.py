@@ -37,7 +37,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "page")
 SCRIPTS = """log.js rules.js model.js tiles.js lanes.js words.js shapes.js tracks.js state.js whole.js view.js tour.js
     app.js""".split()
-VERSION = 1
+VERSION = 2
 AROUND = 3  # lines of source above and below one that is named
 ROOM = 1000000
 LAUNCH = "kernel schedule fault cut grid block cluster smem resident instructions text sites calls"

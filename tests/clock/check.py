@@ -13,7 +13,7 @@ FIT = ((128, 64, 64, 4), (64, 192, 128, 2))
 def cycles(row, folder):
     path = os.path.join(folder, "log")
     rows.mainloop_log(row, path)
-    return rows.replay([path], [""], "--launches=2")[0][0]
+    return rows.replay([path], [rows.LOOPS_CLOCK], "--launches=2")[0][0]
 
 
 def main():

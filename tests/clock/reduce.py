@@ -3,8 +3,8 @@
 
 Both are git directories, of SemiAnalysisAI/microbench-blackwell and gau-nernst/learn-cuda. Each file says at its head
 where its rows come from. What the table of costs may be fitted to is in files named fit_*, what it is held to in files
-named held_*; the rule of the split is `is_fit`."""
-import csv, io, os, re, subprocess, sys
+named held_*; the rules of the split are `is_fit` and `LADDER_FIT`, and the README says them in words."""
+import csv, gzip, io, json, os, re, statistics, subprocess, sys
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures")
 COMMITS = {"SemiAnalysisAI/microbench-blackwell": "9a068d8", "gau-nernst/learn-cuda": "1454f8b"}
@@ -21,6 +21,20 @@ def show(folder, commit, path):
 def is_fit(row):
     """Rows of cutlass_gemm_mainloop/results.csv that the table may be fitted to."""
     return row["dtype"] == "BF16" and row["STAGES"] in ("2", "4") and row["TILE_N"] in ("16", "64", "192")
+
+
+LADDER_FIT = ("v5", 4096)  # of learn-cuda: this figure and this kernel's trace; every other is held out
+
+# The clock of each source, and what says so.
+CLOCKS = {
+    "umma_latency": "cycles as read from clock64: the clock does not matter",
+    "tma2d_latency": "cycles as read from clock64; its nanoseconds are these cycles divided by 1.965 GHz",
+    "tma2d_throughput": "1.965 GHz by its own rows: the bytes of CyclesPerTMA on 148 SMs are DRAMBandwidthBps at that"
+                        " clock (ncu, --clock-control none)",
+    "tma2dmcast_throughput": "1.961 GHz by its own rows: sm_cycles / gpu_time_ns (ncu, --clock-control none)",
+    "cutlass_gemm_mainloop": "1.234 GHz by fit.py, free (1.19 to 1.27): not recorded; the times are of CUDA events, and"
+                             " plot_results.py makes shares of the peak of them with CLOCK_MHZ = 1300",
+}
 
 
 def put(name, head, columns, rows):
@@ -41,8 +55,8 @@ def main(bench, learn):
     commit = git(bench, "rev-parse", COMMITS[repo]).strip()
 
     def reduced(name, path, columns, keep, *more):
-        put(name, [f"{repo}, commit {commit}, {path}", "B200, 148 SMs; 1.965 GHz: 1993 cycles are 1014.2 ns in"
-                   " tma2d_latency/tma2d_lat_results.csv", *more],
+        put(name, [f"{repo}, commit {commit}, {path}", "B200, 148 SMs; clock: "
+                   + CLOCKS[path.split("/")[0]], *more],
             columns, pick(show(bench, commit, path), columns, keep))
 
     reduced("fit_umma.csv", "umma_latency/fit_results.csv",
@@ -74,9 +88,52 @@ def main(bench, learn):
         rows.append([name, 4096, tflops])
     for name, *figures in re.findall(r"^(v7[abc]) +\| *([0-9.]+) \| *([0-9.]+) \| *([0-9.]+)$", text, re.M):
         rows += [[name, size, tflops] for size, tflops in zip((2048, 4096, 8192), figures)]
-    put("held_ladder.csv", [f"{repo}, commit {commit}, {path}", "a B200 of Modal, clock not recorded; bf16, A and B"
-                            " K-major, M = N = K; launches in a row, each with inputs of its own"],
-        ["kernel", "size", "TFLOPS"], rows)
+    head = [f"{repo}, commit {commit}, {path}", "a B200 of Modal, clock not recorded; bf16, A and B K-major, M = N = K;"
+            " launches in a row, each with inputs of its own"]
+    for name, fit in (("fit_ladder.csv", True), ("held_ladder.csv", False)):
+        put(name, head, ["kernel", "size", "TFLOPS"], [r for r in rows if ((r[0], r[1]) == LADDER_FIT) == fit])
+    for kernel in ("v5", "v6"):
+        path = f"02e_matmul_sm100/trace_{kernel}.json.gz"
+        packed = subprocess.run(["git", "-C", learn, "show", f"{commit}:{path}"], check=True, capture_output=True)
+        put(f"{'fit' if kernel == LADDER_FIT[0] else 'held'}_trace_{kernel}.csv",
+            [f"{repo}, commit {commit}, {path}", "a B200 of Modal; one launch of 4096 x 4096 x 4096 after five, bf16;"
+             " nanoseconds by %globaltimer, which counts in 32", "K_TILE: 256x256x64, from one ISSUE_MMA to the next,"
+             " over the 21st to the 60th of a tile; pairs: that had a main loop when this tile was half done"],
+            ["span", "pairs", "count", "p10", "median", "p90", "mean"],
+            spans(json.loads(gzip.decompress(packed.stdout))["traceEvents"], 4 if kernel == "v5" else 6))
+
+
+TAGS = ("SETUP", "ISSUE_TMA", "ISSUE_MMA", "WAIT_TMA", "WAIT_MMA", "WAIT_MAINLOOP", "WAIT_EPILOGUE", "EPILOGUE")
+
+
+def spans(events, warps, near=None):
+    """Rows of what a trace's spans took, by how many pairs were at work, or by that of `near` which is nearest. Threads
+    are warps of CTAs, in order; each of them has the same tiles one after the other, of 64 K tiles."""
+    threads = {}
+    for e in sorted(events, key=lambda e: e["ts"]):
+        threads.setdefault(e["tid"] - e["pid"], []).append(e)
+    of = lambda name: {t: [e for e in found if e["name"] == name] for t, found in threads.items()}
+    tiles = {(t // warps // 2, i // 64): found[i:i + 64]
+             for t, found in of("ISSUE_MMA").items() for i in range(0, len(found), 64)}
+    loops = [(tile[0]["ts"], tile[-1]["ts"]) for tile in tiles.values()]
+    pairs = {}
+    for key, tile in tiles.items():
+        middle = (tile[0]["ts"] + tile[-1]["ts"]) / 2
+        pairs[key] = sum(a <= middle <= b for a, b in loops)
+        if near:
+            pairs[key] = min(near, key=lambda n: abs(n - pairs[key]))
+    took = {}
+    for key, tile in tiles.items():
+        took.setdefault(("K_TILE", pairs[key]), []).append((tile[60]["ts"] - tile[20]["ts"]) / 40)
+    for name in TAGS[:5] + TAGS[7:]:
+        each = 1 if name in ("SETUP", "EPILOGUE") else 64
+        for t, found in of(name).items():
+            for i, e in enumerate(found):
+                took.setdefault((name, pairs[t // warps // 2, i // each]), []).append(e["dur"])
+    for (name, n), values in sorted(took.items()):
+        deciles = statistics.quantiles(values, n=10)
+        yield [name, n, len(values), *(f"{x:.0f}" for x in (deciles[0], statistics.median(values), deciles[8])),
+               f"{statistics.mean(values):.1f}"]
 
 
 if __name__ == "__main__":

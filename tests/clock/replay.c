@@ -72,9 +72,9 @@ static void show(const struct job *job, uint32_t n) {
     if (!clock_replay_with(log, &job->table, &job->options, &r, why, sizeof why))
         stop(job->paths[n], why);
     clock_doubts_text(&r.doubts, doubts, sizeof doubts);
-    printf("%s %s: %.0f cycles%s, tensor cores busy %.1f %%, HBM %" PRIu64 " bytes, L2 %" PRIu64 "%s%s\n",
+    printf("%s %s: %.0f cycles%s, tensor cores busy %.2f %% of %.0f SMs, HBM %" PRIu64 " bytes, L2 %" PRIu64 "%s%s\n",
            job->paths[n], trace_string(log, log->kernel), r.cycles, r.fault ? " up to the fault" : "",
-           100 * r.busy.tensor / (r.cycles * (r.sms ? r.sms : 1)), r.busy.hbm_bytes, r.busy.l2_bytes,
+           100 * r.busy.tensor / (r.cycles * job->table.sms), job->table.sms, r.busy.hbm_bytes, r.busy.l2_bytes,
            *doubts ? "; " : "", doubts);
     if (job->events >= 0)
         show_events(job, log, &r);

@@ -24,7 +24,7 @@ def programs():
 
 
 def cycles(program, size, k, beta):
-    """Of a launch on as many clusters as the GPU takes."""
+    """Of a launch on as many clusters as the GPU takes; and its time in a row of launches, ns."""
     words = [os.path.join(os.environ.get("PROGRAMS", rows.BUILD), program), "--verify", "none", "--beta", beta]
     for option, value in (("m", size), ("n", size), ("k", k)):
         words += ["--" + option, str(value)]
@@ -38,7 +38,7 @@ def cycles(program, size, k, beta):
             model = json.load(f)["launches"][0]["model"]
     if model["why_not"]:
         sys.exit(f"{program}: {model['why_not']}")
-    return model["cycles"]
+    return model["cycles"], model["ns"]
 
 
 def runs(sizes):
@@ -51,12 +51,12 @@ def runs(sizes):
 def make():
     found = []
     for program, size, k, beta in runs(SIZES + (SMALL,)):
-        took = cycles(program, size, k, beta)
-        tflops = 2 * size * size * k / (took / rows.GHZ) / 1000
+        took, ns = cycles(program, size, k, beta)
+        tflops = 2 * size * size * k / ns / 1000
         found.append(dict(zip(COLUMNS, (os.path.basename(program), size, size, k, beta, round(took), round(tflops)))))
         print(*found[-1].values(), flush=True)
     with open(FILE, "w") as f:
-        f.write(f"# cycles of the ladder's rungs by the clock, TFLOPS at {rows.GHZ} GHz; made by rungs.py\n")
+        f.write("# of the ladder's rungs by the clock: cycles, and TFLOPS of launches in a row; made by rungs.py\n")
         w = csv.DictWriter(f, COLUMNS, lineterminator="\n")
         w.writeheader()
         w.writerows(found)
@@ -95,7 +95,7 @@ def check(sizes):
     failed = 0
     have = {(r["program"], int(r["m"]), int(r["k"]), r["beta"]): int(r["cycles"]) for r in kept()}
     for program, size, k, beta in runs(sizes):
-        got, want = cycles(program, size, k, beta), have.get((os.path.basename(program), size, k, beta), 0)
+        got, want = cycles(program, size, k, beta)[0], have.get((os.path.basename(program), size, k, beta), 0)
         if abs(got - want) > 0.001 * want:
             failed = 1
             print(f"{program} {size} {size} {k}, beta {beta}: {got:.0f} cycles, results/rungs.csv has {want}:"

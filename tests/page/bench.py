@@ -42,7 +42,7 @@ def main():
         if not logs:
             path = os.path.join(scratch, "log.json")
             with open(path, "w") as f:
-                json.dump({"version": 1, "logs": [sample.make(5000, 4, limit=100000)]}, f)
+                json.dump({"version": 2, "logs": [sample.make(5000, 4, limit=100000)]}, f)
             logs = [("a ring in two CTAs", path)]
         for name, path in logs:
             measure(name, path, scratch)

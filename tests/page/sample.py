@@ -566,7 +566,7 @@ def main():
         make(a.tiles, a.stages, a.seed + i, a.broken, not a.no_clock, a.clusters, a.events) for i in range(a.launches)
     ]
     with open(a.o, "w") as f:
-        json.dump({"version": 1, "logs": logs}, f)
+        json.dump({"version": 2, "logs": logs}, f)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Case(unittest.TestCase):
 
     def show(self, *logs, **options):
         """Makes the page of logs, each a list of launches, and opens it; the page's path."""
-        paths = [self.file("log%d.json" % n, {"version": 1, "logs": log}) for n, log in enumerate(logs)]
+        paths = [self.file("log%d.json" % n, {"version": 2, "logs": log}) for n, log in enumerate(logs)]
         out = os.path.join(self.scratch.name, "out")
         path = watch.make(paths, out, roots=(ROOT, ROOT), **options)[0]
         self.page.open(path)
@@ -250,7 +250,7 @@ class Sample(Case):
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, "sample.cu"), "w") as f:
             f.write("".join("line %d <b>of</b> the kernel\n" % n for n in range(1, 60)))
-        path = self.file("src.json", {"version": 1, "logs": [log]})
+        path = self.file("src.json", {"version": 2, "logs": [log]})
         self.page.open(watch.make([path], os.path.join(self.scratch.name, "out"), roots=(folder,))[0])
         e, w = log["clusters"][0]["events"], log["clusters"][0]["ops"]
         commit = next(

@@ -102,9 +102,9 @@ class Rules(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "log")
             for text, why in (
-                ('{"version": 2, "logs": []}', "not a log of version 1"),
+                ('{"version": 1, "logs": []}', "not a log of version 2"),
                 ('{"version"', "no JSON"),
-                ('{"version": 1, "logs": []}', "no event"),
+                ('{"version": 2, "logs": []}', "no event"),
             ):
                 with open(path, "w") as f:
                     f.write(text)
@@ -118,7 +118,7 @@ class Rules(unittest.TestCase):
             with open(tool, "w") as f:
                 f.write("#!/bin/sh\necho \"$@\" >>'%s'\ncat '%s'\n" % (said, os.path.join(folder, "json")))
             os.chmod(tool, 0o755)
-            for name, text in ("log", "no JSON"), ("json", '{"version": 1, "logs": []}'):
+            for name, text in ("log", "no JSON"), ("json", '{"version": 2, "logs": []}'):
                 with open(os.path.join(folder, name), "w") as f:
                     f.write(text)
             log = os.path.join(folder, "log")

@@ -15,7 +15,7 @@ run() {
 # cycles WORD...: what the model says of it
 cycles() {
     run --schedule=model "$@"
-    sed -n 's/^sm100emu: .*: modelled: \([0-9]*\) cycles$/\1/p' "$scratch/err"
+    sed -n 's/^sm100emu: .*: modelled: \([0-9]*\) cycles, .*/\1/p' "$scratch/err"
 }
 
 for shape in "--m 1024 --n 1024 --k 512" "--m 1024 --n 512 --k 1024 --clusters 4" "--m 512 --n 512 --k 256 --cluster 4x2"; do
@@ -32,6 +32,18 @@ for shape in "--m 1024 --n 1024 --k 512" "--m 1024 --n 512 --k 1024 --clusters 4
         failed "$shape: modelled $one cycles, replayed $replayed"
     echo "$shape: modelled $one cycles, replayed $replayed"
 done
+
+# --clock has --time print what the replay gives, without --schedule=model; at another clock L2 takes other cycles
+# shellcheck disable=SC2086
+{
+    run --clock=boost "$program" $shape
+    grep -q "modelled: $replayed cycles, .* us at 1.965 GHz (boost)$" "$scratch/err" || failed "--clock=boost: $(cat "$scratch/err")"
+    run --clock=900MHz "$program" $shape
+    grep -q "modelled: .* us at 0.900 GHz (0.9GHz)$" "$scratch/err" || failed "--clock=900MHz: $(cat "$scratch/err")"
+    ! grep -q "modelled: $replayed cycles" "$scratch/err" || failed "--clock=900MHz takes as many cycles as 1.965 GHz"
+    run "$program" $shape
+    ! grep -q modelled "$scratch/err" || failed "--time without --clock: $(cat "$scratch/err")"
+}
 "$log" --json "$scratch/model" | grep -q '"schedule": *"model"' || failed "the log does not say \"model\""
 run --schedule=model --check=strict "$program" --scheduler clc
 exit $bad

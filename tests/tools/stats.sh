@@ -36,7 +36,8 @@ for l in d["launches"]:
     for u in l["ummas"]:
         assert u["flop"] == 2 * u["m"] * u["n"] * u["k"] * u["count"], u
     m = l["model"]
-    assert set(m) == set("why_not doubts cycles tensor_busy tma_busy hbm_busy sms l2_bytes hbm_bytes waits".split())
+    assert set(m) == set("why_not doubts cycles state counted ghz ns ns_low ns_high tensor_busy tma_busy hbm_busy sms l2_bytes hbm_bytes waits".split())
+    assert abs(m["ns"] * m["ghz"] - m["cycles"]) <= 1e-6 * m["cycles"] and m["ns_low"] <= m["ns"] <= m["ns_high"], m
     for w in m["waits"]:
         assert set(w) == WAIT and 0 < w["share"] <= 1 and w["waits"] > 0 and 0 < w["cycles"] <= m["cycles"] * w["warps"], w
     assert [w["cycles"] for w in m["waits"]] == sorted((w["cycles"] for w in m["waits"]), reverse=True)

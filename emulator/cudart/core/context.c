@@ -294,6 +294,7 @@ static int create_gpu(struct rt_context *c) {
         c->gpu_refused = true;
         return e;
     }
+    c->clock_asked = config.clock && clock_state_parse(config.clock, &c->state);
     config.progress = isatty(STDERR_FILENO);
     config.verbose = getenv("SM100EMU_VERBOSE") != NULL;
     budget_set_limit(config.memory ?: budget_default(""));
@@ -315,7 +316,7 @@ static int create_gpu(struct rt_context *c) {
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
     if (config.schedule == MACH_SCHED_MODEL) {
-        const struct clock_table costs = clock_b200();
+        const struct clock_table costs = clock_b200_in(&c->state);
         c->clock = clock_online_attach(c->gpu, &costs);
         if (c->clock == NULL)
             fatal_broken("no room for the listener of --schedule=model");

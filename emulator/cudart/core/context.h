@@ -27,6 +27,7 @@
 #ifndef CUDART_CORE_CONTEXT_H
 #define CUDART_CORE_CONTEXT_H
 
+#include "clock/load.h"
 #include "clock/online.h"
 #include "cudart/core/abi.h"
 #include "cudart/core/jit.h"
@@ -184,6 +185,8 @@ struct rt_context {
     struct rt_trace trace;
     int unwritten;              /* what a launch returns, once, whose log or counters could not be written; 0 */
     struct clock_online *clock; /* --schedule=model; else NULL */
+    struct clock_state state;   /* of the chip, as --clock says */
+    bool clock_asked;           /* it does */
     size_t limits[RT_LIMIT_COUNT];
 
     struct rt_module *modules;
@@ -299,9 +302,14 @@ int rt_statistics_open(struct rt_context *c, const struct mach_config *config);
 /* Attaches the counters to the device, where they were asked for. */
 void rt_statistics_attach(struct rt_context *c);
 /* A launch has ended: shows and writes its counters. `fault`: 0, or its cudaError_t. */
-void rt_statistics_tell(struct rt_context *c, int fault);
+void rt_statistics_tell(struct rt_context *c, const char *kernel, int fault);
+/* A line of --time: what the launch took on the model. */
+void rt_time_tell(const char *kernel, double cycles, struct stats_time time);
 
 /* --- trace.c ------------------------------------------------------------------------------------------------------ */
+
+/* --time is to print what a launch takes on the model, and its log has to say it. */
+bool rt_time_wanted(const struct rt_context *c);
 
 /* Before the first device: begins the file of --trace, and notes what --follow shows. */
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);

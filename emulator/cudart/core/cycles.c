@@ -120,8 +120,16 @@ static void finish(struct stats_cycles *s) {
         qsort(s->waits, kept, sizeof *s->waits, by_cycles);
 }
 
-struct stats_cycles *rt_cycles(const struct trace_log *log, int64_t newest) {
-    const struct clock_table table = clock_b200();
+struct stats_time rt_time(const struct clock_state *state, double cycles, double tensor) {
+    const struct clock_table table = clock_b200_in(state);
+    const struct clock_time t = clock_time(&table, state, cycles, tensor);
+    struct stats_time found = {.ghz = t.ghz, .ns = t.ns, .low = t.low, .high = t.high};
+    clock_state_text(state, found.state, sizeof found.state);
+    return found;
+}
+
+struct stats_cycles *rt_cycles(const struct trace_log *log, const struct clock_state *state, int64_t newest) {
+    const struct clock_table table = clock_b200_in(state);
     struct stats_cycles *s = xcalloc(1, sizeof *s);
     struct clock_result r = {0};
     if (!clock_replay(log, &table, &r, s->why, sizeof s->why))
@@ -135,6 +143,8 @@ struct stats_cycles *rt_cycles(const struct trace_log *log, int64_t newest) {
     s->tensor = r.sms && r.cycles > 0 ? r.busy.tensor / (r.cycles * r.sms) : 0;
     s->tma = r.sms && r.cycles > 0 ? r.busy.tma / (r.cycles * r.sms) : 0;
     s->hbm = r.cycles > 0 ? r.busy.hbm / r.cycles : 0;
+    s->time = rt_time(state, r.cycles, r.cycles > 0 ? r.busy.tensor / (r.cycles * table.sms) : 0);
+    s->time.ptx = 2 * log->counted < log->instructions;
     s->l2_bytes = r.busy.l2_bytes;
     s->hbm_bytes = r.busy.hbm_bytes;
     clock_doubts_text(&r.doubts, s->doubts, sizeof s->doubts);

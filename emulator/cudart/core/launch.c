@@ -8,6 +8,7 @@
 
 #include "base/heap.h"
 #include "base/now.h"
+#include "cudart/core/cycles.h"
 #include "cudart/core/device.h"
 
 #include <stdio.h>
@@ -406,9 +407,13 @@ static void has_ended(void *ctx, uint64_t took) {
     if (c->time)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
-    if (c->time && c->clock)
-        fprintf(stderr, "sm100emu: %s: modelled: %.0f cycles\n", f->name, clock_online_cycles(c->clock));
-    rt_statistics_tell(c, fault);
+    if (c->time && c->clock) {
+        const double cycles = clock_online_cycles(c->clock);
+        struct stats_time time = rt_time(&c->state, cycles, clock_online_tensor(c->clock));
+        time.ptx = clock_online_ptx(c->clock);
+        rt_time_tell(f->name, cycles, time);
+    }
+    rt_statistics_tell(c, f->name, fault);
 }
 
 static int start(struct rt_context *c, const struct rt_function *f, struct launch_config *x) {

@@ -165,11 +165,22 @@ static void take_registers(void *exec, const char *name, uint32_t registers) {
     lower_set_registers(exec, name, registers);
 }
 
+/* How many machine instructions there are of each line. */
+static void take_counts(struct rt_module *m, uint32_t lines) {
+    uint32_t *counts = try_calloc(lines, sizeof *counts);
+    if (counts != NULL && cubin_count(m->code, m->code_len, counts, lines))
+        lower_set_counts(m->exec, counts, lines);
+    xfree(counts);
+}
+
 static int load(struct rt_context *c, struct rt_module *m) {
     int e = m->choice.text == NULL ? from_wrapper(c, m) : RT_SUCCESS;
     if (e != RT_SUCCESS)
         return e;
     name_module(m);
+    uint32_t lines = 2; /* of the text, and 1 */
+    for (size_t i = 0; i < m->choice.len; i++)
+        lines += m->choice.text[i] == '\n';
     struct ptx_module *ptx = ptx_parse(m->choice.text, m->choice.len, m->name, &c->gpu->sink);
     if (ptx == NULL)
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s is not valid", m->name);
@@ -182,6 +193,8 @@ static int load(struct rt_context *c, struct rt_module *m) {
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
     if (m->code != NULL)
         cubin_registers(m->code, m->code_len, take_registers, m->exec);
+    if (m->code != NULL)
+        take_counts(m, lines);
     xfree(m->code);
     m->code = NULL;
     return RT_SUCCESS;

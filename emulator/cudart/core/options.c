@@ -2,6 +2,7 @@
 #include "cudart/core/options.h"
 
 #include "base/source.h"
+#include "clock/load.h"
 #include "simd/simd.h"
 #include "view/follow.h"
 
@@ -185,6 +186,12 @@ static bool parse_follow(const char *text, struct mach_config *config) {
     return follow_parse(text, why, sizeof why);
 }
 
+static bool parse_clock(const char *text, struct mach_config *config) {
+    struct clock_state state;
+    config->clock = text;
+    return clock_state_parse(text, &state);
+}
+
 bool rt_option_take(const struct rt_option *o, const char *text, struct mach_config *config) {
     if (o->parse)
         return o->parse(text, config);
@@ -206,6 +213,8 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "a number of a tile, or the first and the last as 0-3"},
     {"--follow", "SM100EMU_FOLLOW", parse_follow, 0,
      "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, @cluster2 or both"},
+    {"--clock", "SM100EMU_CLOCK", parse_clock, 0,
+     "sustained, burst, boost, or a frequency from 0.1 to 3 GHz as 1.965GHz or 1300MHz"},
     {"--source-root", SOURCE_ROOT, NULL, offsetof(struct mach_config, source_root), "the name of a folder"},
     {"--umma", "SM100EMU_UMMA", parse_umma, 0, "exact, fast or b200"},
     {"--host-vectors", "SM100EMU_HOST_VECTORS", parse_host_vectors, 0, "portable, avx2, avx512 or amx"},

@@ -16,7 +16,7 @@ struct rt_option {
     size_t path;
     const char *expects; /* what its values are, to be put behind "expected: " */
 };
-#define RT_NUM_OPTIONS 17u
+#define RT_NUM_OPTIONS 18u
 extern const struct rt_option rt_options[RT_NUM_OPTIONS];
 /* Enters the value: false: not one of this option. */
 bool rt_option_take(const struct rt_option *o, const char *text, struct mach_config *config);

@@ -1,6 +1,7 @@
 /* cudart/core/statistics.c - where the counters of launches go: stderr (--stats) and a file (--stats-json); contract in
  * context.h. */
 #include "base/fatal.h"
+#include "base/heap.h"
 #include "base/path.h"
 #include "base/source.h"
 #include "cudart/core/context.h"
@@ -106,15 +107,36 @@ void rt_statistics_attach(struct rt_context *c) {
         fatal_broken("no room for the listener of --stats");
 }
 
-void rt_statistics_tell(struct rt_context *c, int fault) {
+void rt_time_tell(const char *kernel, double cycles, struct stats_time time) {
+    fprintf(stderr, "sm100emu: %s: modelled: %.0f cycles, ", kernel, cycles);
+    stats_time_print(&time, stderr);
+    fputc('\n', stderr);
+}
+
+/* What the launch's log gives. */
+static void add_cycles(struct rt_context *c, const char *kernel) {
     struct rt_statistics *t = &c->statistics;
+    struct stats_cycles *s = rt_cycles(t->log, &c->state, source_program_time());
+    trace_free(t->log);
+    t->log = NULL;
+    if (rt_time_wanted(c) && s->why[0])
+        fprintf(stderr, "sm100emu: %s: modelled: none: %s\n", kernel, s->why);
+    else if (rt_time_wanted(c))
+        rt_time_tell(kernel, s->cycles, s->time);
+    if (t->last) {
+        t->last->cycles = s;
+        return;
+    }
+    xfree(s->waits);
+    xfree(s);
+}
+
+void rt_statistics_tell(struct rt_context *c, const char *kernel, int fault) {
+    struct rt_statistics *t = &c->statistics;
+    if (t->log)
+        add_cycles(c, kernel);
     if (!t->last)
         return;
-    if (t->log) {
-        t->last->cycles = rt_cycles(t->log, source_program_time());
-        trace_free(t->log);
-        t->log = NULL;
-    }
     if (t->pid == (long)getpid()) {
         if (t->shown)
             stats_print(t->last, stderr);

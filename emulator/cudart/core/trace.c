@@ -46,8 +46,14 @@ static void show_followed(struct rt_context *c, const struct trace_log *log) {
     names_free(names);
 }
 
+bool rt_time_wanted(const struct rt_context *c) {
+    return c->time && c->clock_asked && !c->statistics.shown && c->clock == NULL;
+}
+
 /* Counters come with the cycles that a log gives. */
-static bool wants_cycles(const struct rt_context *c) { return c->statistics.shown || c->statistics.json != NULL; }
+static bool wants_cycles(const struct rt_context *c) {
+    return c->statistics.shown || c->statistics.json != NULL || rt_time_wanted(c);
+}
 
 /* A launch has ended, by a call that holds the context. */
 static void on_log(void *ctx, struct trace_log *log) {

@@ -76,6 +76,11 @@ void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, con
     }
 }
 
+bool cubin_count(const uint8_t *code, size_t size, uint32_t *counts, uint32_t lines) {
+    struct elf_file f = {.bytes = code, .size = size};
+    return open_cubin(&f) && cubin_counts(&f, counts, lines);
+}
+
 bool cubin_section(const struct elf_file *f, const char *name, Elf64_Shdr *out) { return find(f, name, out); }
 
 char *cubin_ptx(const uint8_t *code, size_t size, size_t *len) {

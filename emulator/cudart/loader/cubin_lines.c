@@ -265,6 +265,22 @@ static struct row *join(struct table *source, const struct table *ptx, size_t li
     return of;
 }
 
+/* --- machine instructions of a line ------------------------------------------------------------------------------- */
+
+bool cubin_counts(const struct elf_file *f, uint32_t *counts, uint32_t lines) {
+    enum { BYTES = 16 }; /* of an instruction, from Volta on (CUDA Binary Utilities, "Instruction Set Reference") */
+    struct table t = {0};
+    const bool good = read_table(f, ".nv_debug_line_sass", ".rela.nv_debug_line_sass", &t) && t.num > 0;
+    if (good)
+        qsort(t.rows, t.num, sizeof *t.rows, by_place);
+    for (size_t i = 0; good && i + 1 < t.num; i++) /* the last of a function is its end, of line 0 */
+        if (t.rows[i].function == t.rows[i + 1].function && t.rows[i].line < lines)
+            counts[t.rows[i].line] += (uint32_t)((t.rows[i + 1].at - t.rows[i].at) / BYTES);
+    xfree(t.rows);
+    xfree(t.places);
+    return good;
+}
+
 /* --- the new text ------------------------------------------------------------------------------------------------- */
 
 struct writer {

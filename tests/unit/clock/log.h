@@ -15,6 +15,7 @@ struct hand {
     struct trace_object objects[LOG_MOST];
     struct trace_op ops[LOG_MOST];
     struct trace_site sites[4];
+    struct trace_span spans[LOG_MOST];
 };
 
 /* 1: no text; 2: tcgen05.commit; 3: test_wait. */
@@ -52,6 +53,7 @@ static inline void hand_open(struct hand *h, uint32_t clusters, uint32_t residen
                                                 .objects = h->objects,
                                                 .ops = h->ops,
                                                 .events = h->events[i],
+                                                .spans = h->spans,
                                                 .complete = 1};
         hand_add(h, i, (struct trace_event){.class = TRACE_LIFE, .kind = LIFE_CTA_START, .warp = TRACE_NO_WARP});
     }

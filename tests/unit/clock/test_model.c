@@ -73,17 +73,143 @@ static void test_l2(void) {
     clock_model_free(m);
 }
 
-/* What a warp's access finds taken later does not hold back who asks now: SM 0 is busy with 1000 sectors. */
-static void test_threads(void) {
+/* 32 lanes access 16 bytes each, `step` apart. */
+static struct clock_access lanes(uint64_t first, uint32_t step) {
+    struct clock_access a = {0};
+    for (uint32_t i = 0; i < 32; i++)
+        clock_touch_lane(&a, first + (uint64_t)i * step, 16);
+    return a;
+}
+
+static struct clock_table thread_costs(void) {
     struct clock_table t = clock_b200();
     t.thread_line = 1;
-    t.l2_latency = 100;
-    t.l2_rate = 32;
+    t.thread_latency = 100;
+    t.l1_latency = 10;
+    t.l2_far = 0;
+    t.l2_rate = t.hbm_rate = 1e9;
+    t.hbm_latency = 1000;
+    t.hbm_row = 0;
+    return t;
+}
+
+/* Side by side, 512 bytes are 4 whole lines; in a row each 32 lines. An odd address touches two words in part. */
+static void test_touches(void) {
+    struct clock_access a = lanes(0x1000, 16);
+    CHECK_EQ(a.num, 4);
+    CHECK_EQ(a.touches[3].words, UINT32_MAX);
+    CHECK_EQ(a.touches[3].whole, UINT32_MAX);
+    a = lanes(0x1000, 512);
+    CHECK_EQ(a.num, 32);
+    CHECK_EQ(a.touches[31].line, (0x1000 + 31 * 512) / 128);
+    CHECK_EQ(a.touches[31].whole, 0xf);
+    a = lanes(0x1000, 0);
+    CHECK_EQ(a.num, 1);
+    a = (struct clock_access){0};
+    clock_touch_lane(&a, 0x107e, 8); /* 2 bytes of one line, 6 of the next */
+    CHECK_EQ(a.num, 2);
+    CHECK_EQ(a.touches[0].words, UINT32_C(1) << 31);
+    CHECK_EQ(a.touches[0].whole, 0);
+    CHECK_EQ(a.touches[1].words, 3);
+    CHECK_EQ(a.touches[1].whole, 1);
+    clock_touch_lane(&a, 0x1000, 4); /* a line below, one that is there */
+    CHECK_EQ(a.num, 2);
+}
+
+/* Sectors: of a row each the first 16 bytes miss L2 and L1, the next 16 are in the sector that came, the third go to L2,
+ * where the line is. What a warp finds taken later does not hold back who asks now. */
+static void test_thread_reads(void) {
+    const struct clock_table t = thread_costs();
     struct clock_model *m = clock_model_create(&t);
-    CHECK_NEAR(clock_thread_write(m, 0, 0, 1000, 1000), 1000, 0);
-    CHECK_NEAR(clock_thread_write(m, 0, 0, 10, 10), 1010, 0);
-    CHECK_NEAR(clock_thread_read(m, 1, 1500, 20, 20), 1620, 0);
-    CHECK_NEAR(clock_thread_read(m, 0, 1500, 20, 20), 1640, 0); /* 20 sectors more through L2 */
+    struct clock_access a = lanes(0x10000, 512), b = lanes(0x10010, 512), c = lanes(0x10020, 512);
+    CHECK_NEAR(clock_thread_read(m, 0, 0, &a), 32 + 1000 + 100, 1e-3);
+    CHECK_NEAR(clock_thread_read(m, 0, 100, &b), 1132, 1e-3); /* on its way already */
+    CHECK_NEAR(clock_thread_read(m, 0, 2000, &b), 2000 + 32 + 10, 1e-3);
+    CHECK_NEAR(clock_thread_read(m, 0, 3000, &c), 3000 + 32 + 100, 1e-3);
+    CHECK_EQ(m->l2_bytes, 2 * 32 * 32);
+    CHECK_EQ(m->hbm_bytes, 32 * 128);
+    CHECK_NEAR(clock_thread_read(m, 1, 4000, &a), 4000 + 32 + 100, 1e-3); /* another SM's L1 */
+    a.strong = true;
+    CHECK_NEAR(clock_thread_read(m, 0, 5000, &a), 5000 + 32 + 100, 1e-3);
+    clock_model_rewind(m); /* a launch begins with an empty L1 */
+    a.strong = false;
+    CHECK_NEAR(clock_thread_read(m, 0, 0, &a), 32 + 100, 1e-3);
+    clock_model_free(m);
+}
+
+/* A load of what was stored hits; of a sector that was stored in part, and asks for the rest, does not. HBM gets what was
+ * written, L2 its sectors. */
+static void test_thread_writes(void) {
+    const struct clock_table t = thread_costs();
+    struct clock_model *m = clock_model_create(&t);
+    struct clock_access a = lanes(0x10000, 512), b = lanes(0x10010, 512);
+    CHECK_NEAR(clock_thread_write(m, 0, 0, &a), 32, 0);
+    CHECK_NEAR(clock_thread_write(m, 0, 0, &a), 64, 0); /* behind it */
+    CHECK_EQ(m->hbm_bytes, 2 * 32 * 16);
+    CHECK_EQ(m->l2_bytes, 2 * 32 * 32);
+    CHECK_NEAR(clock_thread_read(m, 0, 100, &a), 100 + 32 + 10, 0);
+    CHECK_NEAR(clock_thread_read(m, 0, 200, &b), 200 + 32 + 100, 1e-3); /* in L2, as it was written */
+    CHECK_NEAR(clock_thread_read(m, 1, 300, &a), 300 + 32 + 100, 1e-3);
+    clock_model_free(m);
+}
+
+/* L1 keeps what was used last: 4 lines here. */
+static void test_l1_room(void) {
+    struct clock_table t = thread_costs();
+    t.l1_bytes = 512;
+    struct clock_model *m = clock_model_create(&t);
+    for (uint64_t i = 0; i < 5; i++) {
+        struct clock_access a = {0}, first = {0};
+        clock_touch_lane(&a, i * 128, 4);
+        clock_touch_lane(&first, 0, 4);
+        clock_thread_read(m, 0, 1000.0 * (double)i, &a);
+        if (i < 3)
+            clock_thread_read(m, 0, 1000.0 * (double)i, &first);
+    }
+    const uint64_t asked = m->l2_bytes;
+    struct clock_access a = {0};
+    clock_touch_lane(&a, 0, 4);
+    clock_thread_read(m, 0, 9000, &a);
+    CHECK_EQ(m->l2_bytes, asked);
+    a = (struct clock_access){0};
+    clock_touch_lane(&a, 128, 4);
+    clock_thread_read(m, 0, 9000, &a);
+    CHECK_EQ(m->l2_bytes, asked + 32);
+    clock_model_free(m);
+}
+
+/* The half of L2 that is not the SM's own is further, and is the other one for an SM of the other half. */
+static void test_l2_halves(void) {
+    struct clock_table t = thread_costs();
+    t.l2_far = 60;
+    struct clock_model *m = clock_model_create(&t);
+    uint32_t far = 0;
+    for (uint64_t line = 0; line < 1000; line++) {
+        struct clock_access a = {.strong = true};
+        clock_touch_lane(&a, line * 128, 4);
+        clock_thread_read(m, 0, 0, &a);
+        const double at = 10000.0 * (double)(line + 1);
+        const double near = clock_thread_read(m, 0, at, &a) - at, other = clock_thread_read(m, 147, at, &a) - at;
+        CHECK_NEAR(near + other, 2 * 101 + 60, 1e-3);
+        far += near > 130;
+    }
+    CHECK(far > 400 && far < 600);
+    clock_model_free(m);
+}
+
+/* What was written to L2 goes to HBM while nobody reads there, and holds nobody until L2 is full of it. */
+static void test_write_back(void) {
+    struct clock_table t = thread_costs();
+    t.hbm_rate = 1;
+    t.l2_bytes = 4096;
+    struct clock_model *m = clock_model_create(&t);
+    const struct clock_box box = {0x100000, 128, 0}, next = {0x200000, 128, 0}, last = {0x300000, 128, 0};
+    clock_store_write(m, 0, &(struct clock_box){0, 4000, 0});
+    CHECK_NEAR(clock_l2_look(m, 0, 0, &box), 128 + 1000, 0);
+    CHECK_NEAR(clock_l2_look(m, 1128, 1128, &next), 1128 + 128 + 1000, 0); /* 1000 bytes written meanwhile */
+    CHECK_NEAR(m->unwritten, 3000, 0);
+    clock_store_write(m, 1256, &(struct clock_box){0, 2000, 0});
+    CHECK_NEAR(clock_l2_look(m, 1256, 1256, &last), 1256 + 904 + 128 + 1000, 0); /* 5000 are 904 too many */
     clock_model_free(m);
 }
 
@@ -132,7 +258,12 @@ int main(void) {
     test_umma();
     test_pair();
     test_l2();
-    test_threads();
+    test_touches();
+    test_thread_reads();
+    test_thread_writes();
+    test_l1_room();
+    test_l2_halves();
+    test_write_back();
     test_l2_many();
     test_table();
     return check_report();

@@ -2,6 +2,7 @@
  * from the table's costs by hand: an instruction on registers or a branch is 4 cycles. */
 #include "clock/online.h"
 #include "unit/run_ptx.h"
+#include "warp/warp.h"
 
 #define HEAD(name)                                                                                                     \
     ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
@@ -58,6 +59,13 @@ static const char text[] = RUN_HEADER
     HEAD("parted") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; @!%p1 bra meet;\n"
                    "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
                    "meet: @!%p1 mbarrier.arrive.shared::cta.b64 _, [%r3]; @%p1 st.global.u64 [%rd1], 1; ret; }\n"
+    /* two loads, between clocks that follow: one load; both; the sum of the two that another asks by; what was stored */
+    HEAD("loads") "mov.u64 %rd10, %clock64; ld.global.u64 %rd3, [%rd1+4096]; ld.global.u64 %rd4, [%rd1+8192];\n"
+                  "mov.u64 %rd11, %clock64; add.u64 %rd5, %rd3, %rd4; mov.u64 %rd12, %clock64;\n"
+                  "st.global.u64 [%rd1+64], %rd5; mov.u64 %rd13, %clock64; ld.global.u64 %rd6, [%rd1+64];\n"
+                  "add.u64 %rd6, %rd6, %rd1; ld.global.u64 %rd7, [%rd6+12288]; mov.u64 %rd14, %clock64;\n"
+                  "st.global.u64 [%rd1], %rd10; st.global.u64 [%rd1+8], %rd11; st.global.u64 [%rd1+16], %rd12;\n"
+                  "st.global.u64 [%rd1+24], %rd13; st.global.u64 [%rd1+32], %rd14; ret; }\n"
     /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
@@ -72,9 +80,22 @@ static struct clock_table round_costs(void) {
     static const struct {
         const char *name;
         double value;
-    } costs[] = {{"alu", 4},     {"control", 4},         {"global", 8},     {"async", 8},
-                 {"arrive", 10}, {"arrive_remote", 200}, {"wake", 20},      {"barrier", 20},
-                 {"clock", 2},   {"launch", 1500},       {"cta_start", 500}};
+    } costs[] = {{"alu", 4},
+                 {"control", 4},
+                 {"global", 8},
+                 {"async", 8},
+                 {"arrive", 10},
+                 {"arrive_remote", 200},
+                 {"wake", 20},
+                 {"barrier", 20},
+                 {"clock", 2},
+                 {"launch", 1500},
+                 {"cta_start", 500},
+                 {"l1_latency", 30},
+                 {"thread_latency", 500},
+                 {"hbm_latency", 0},
+                 {"hbm_row", 0},
+                 {"l2_far", 0}};
     struct clock_table t = clock_b200();
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         CHECK(clock_table_set(&t, costs[i].name, costs[i].value));
@@ -87,18 +108,20 @@ struct timed_run {
     uint64_t out;
 };
 
-static bool start(struct timed_run *t, uint64_t watchdog) {
+static bool start_with(struct timed_run *t, uint64_t watchdog, const char *ptx) {
     struct mach_config c = mach_config_b200();
     c.schedule = MACH_SCHED_MODEL;
     c.watchdog = watchdog;
     c.threads = 3;
-    if (!run_open_config(&t->r, text, &c))
+    if (!run_open_config(&t->r, ptx, &c))
         return false;
     const struct clock_table costs = round_costs();
     t->clock = clock_online_attach(t->r.gpu, &costs);
     t->out = run_alloc(&t->r, 32 * 1024);
     return CHECK(t->clock != NULL);
 }
+
+static bool start(struct timed_run *t, uint64_t watchdog) { return start_with(t, watchdog, text); }
 
 static void stop(struct timed_run *t) {
     run_close(&t->r);
@@ -189,6 +212,66 @@ static void test_later_clusters(void) {
     stop(&t);
 }
 
+/* Loads of 8 cycles each do not hold the warp, nor does their sum; the store of it waits for the second. What it stored
+ * comes from L1, for the address of the next load. */
+static void test_loads(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "loads", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 1) - word(&t, 0), 8 + 8 + 4);
+        CHECK_EQ(word(&t, 2) - word(&t, 1), 4 + 4);
+        const uint64_t stored = word(&t, 3) - word(&t, 0);
+        CHECK(stored >= 8 + 8 + 1000 + 8 && stored < 8 + 8 + 1000 + 8 + 16);
+        const uint64_t chased = word(&t, 4) - word(&t, 3);
+        CHECK(chased >= 8 + 30 + 4 + 8 && chased < 8 + 30 + 4 + 8 + 16);
+    }
+    stop(&t);
+}
+
+/* Lines 0 to 4 of the first block became 0 to 3 machine instructions; of the second ptxas made copies, and its PTX
+ * counts. */
+static const char counted_text[] = RUN_HEADER ".visible .entry counted(.param .u64 out) {\n"
+                                              ".reg .b32 %r<4>; .reg .b64 %rd<8>;\n"
+                                              "ld.param.u64 %rd1, [out];\n"
+                                              "mov.u64 %rd2, %clock64;\n"
+                                              "mov.u32 %r1, 5;\n"
+                                              "mov.u64 %rd3, %clock64;\n"
+                                              "add.u32 %r2, %r1, 1;\n"
+                                              "mov.u64 %rd4, %clock64;\n"
+                                              "st.global.u64 [%rd1], %rd2;\n"
+                                              "st.global.u64 [%rd1+8], %rd3;\n"
+                                              "st.global.u64 [%rd1+16], %rd4;\n"
+                                              "bra next;\n"
+                                              "next: mov.u64 %rd5, %clock64;\n"
+                                              "add.u32 %r3, %r2, 1;\n"
+                                              "mov.u64 %rd6, %clock64;\n"
+                                              "st.global.u64 [%rd1+24], %rd5;\n"
+                                              "st.global.u64 [%rd1+32], %rd6;\n"
+                                              "ret;\n}\n";
+
+static void test_counts(void) {
+    static const uint32_t became[] = {1, 1, 0, 1, 3, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9};
+    struct timed_run t;
+    uint32_t counts[64] = {0};
+    if (start_with(&t, 1000000, counted_text)) {
+        const struct ptx_func *f = t.r.module->ptx->funcs[0];
+        CHECK_EQ(run(&t, "counted", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 1) - word(&t, 0), 4 + 4);
+        CHECK(clock_online_ptx(t.clock));
+        for (uint32_t i = 0; i < sizeof became / sizeof *became; i++)
+            counts[f->insns[i].site.ptx_line] = became[i];
+        lower_set_counts(t.r.module, counts, 64);
+        CHECK_EQ(f->insns[4].site.sass, 4);
+        CHECK_EQ(f->insns[11].site.sass, 0);
+        CHECK_EQ(run(&t, "counted", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 1) - word(&t, 0), 4 + 0);
+        CHECK_EQ(word(&t, 2) - word(&t, 1), 4 + 3 * 4);
+        CHECK_EQ(word(&t, 4) - word(&t, 3), 4 + 4);
+        CHECK(!clock_online_ptx(t.clock));
+    }
+    stop(&t);
+}
+
 static void fails(const char *kernel, const char *id) {
     struct timed_run t;
     if (start(&t, 200000))
@@ -208,6 +291,8 @@ int main(void) {
     test_queue();
     test_waits();
     test_remote();
+    test_loads();
+    test_counts();
     test_later_clusters();
     test_reports();
     return check_report();

@@ -198,23 +198,54 @@ static void test_load(void) {
     clock_result_free(&r, &h.log);
 }
 
-/* A warp stores 16 bytes a lane: side by side they are 16 sectors in 4 lines, a row each 32 in 32. A store waits where
- * more than 64 lines are before it. */
+/* 32 lanes of warp 0 access 16 bytes each, `step` bytes apart, after `alu` instructions. */
+static struct trace_event *hand_global(struct hand *h, uint32_t effect, uint64_t first, int32_t step, uint32_t alu) {
+    struct trace_event *e = hand_thread(h, 0, TRACE_GLOBAL, effect, 0, alu);
+    h->spans[h->clusters[0].num_spans] = (struct trace_span){first, step, 32};
+    e->phase = ++h->clusters[0].num_spans;
+    e->pending = 1;
+    e->lanes = ~0u;
+    e->count = 16;
+    return e;
+}
+
+/* A warp stores 16 bytes a lane: side by side they are 4 lines, a row each 32. A store waits where more than 64 lines are
+ * before it. */
 static void test_stores(void) {
     for (uint32_t apart = 0; apart < 2; apart++) {
         struct hand h;
         const struct clock_table t = hand_costs();
         hand_open(&h, 1, 1);
-        for (uint32_t i = 0; i < 20; i++) {
-            struct trace_event *e = hand_thread(&h, 0, TRACE_GLOBAL, EFFECT_WRITE, 0, i == 0);
-            e->lanes = ~0u;
-            e->count = 16;
-            e->value = apart ? 32 : 16;
-        }
+        for (uint32_t i = 0; i < 20; i++)
+            hand_global(&h, EFFECT_WRITE, 0x10000, apart ? 512 : 16, i == 0);
         struct clock_result r = replay_times(&h, &t, 1);
         CHECK_NEAR(at(&r, hand_last(&h)), 1010 + (apart ? 20 * 32 : 20 * 4) - 64, 0);
         clock_result_free(&r, &h.log);
     }
+}
+
+/* Loads in flight: the second goes out one instruction after the first. A store that uses neither goes on, one that uses
+ * the first waits for it, and a fence for both. */
+static void test_loads(void) {
+    struct hand h;
+    struct clock_table t = hand_costs();
+    t.thread_latency = 500;
+    t.hbm_latency = t.l2_far = t.hbm_row = 0;
+    t.l2_rate = t.hbm_rate = 1e9;
+    hand_open(&h, 1, 1);
+    hand_global(&h, EFFECT_READ, 0x10000, 16, 1);
+    const uint32_t first = hand_last(&h);
+    hand_global(&h, EFFECT_READ, 0x20000, 16, 1);
+    hand_global(&h, EFFECT_WRITE, 0x30000, 16, 1);
+    hand_global(&h, EFFECT_WRITE, 0x30000, 16, 1)->used = first;
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_FENCE, 0, 1);
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, first), 1010, 0);
+    CHECK_NEAR(at(&r, first + 1), 1020, 0);
+    CHECK_NEAR(at(&r, first + 2), 1030, 0);
+    CHECK_NEAR(at(&r, first + 3), 1010 + 4 + 500 + 10, 1e-3);
+    CHECK_NEAR(at(&r, first + 4), 1020 + 4 + 500 + 10, 1e-3);
+    clock_result_free(&r, &h.log);
 }
 
 /* One cluster fits: the second starts 100 cycles after the first has ended. */
@@ -330,6 +361,7 @@ int main(void) {
     test_umma_chain();
     test_load();
     test_stores();
+    test_loads();
     test_resident();
     test_doubts();
     test_refusals();

@@ -120,6 +120,18 @@ static void check_empty(void) {
     xfree(text);
 }
 
+/* 16 bytes are an instruction: one of each line that has a row. */
+static void check_counts(struct image m) {
+    uint32_t counts[14] = {0}, none[14] = {0};
+    CHECK(cubin_count(m.bytes, m.size, counts, 14));
+    for (uint32_t i = 0; i < 14; i++)
+        CHECK_EQ(counts[i], i == 5 || i == 8 || i == 10);
+    m.bytes[m.sections[PTX_LINES].sh_offset + 4] = 5;
+    CHECK(!cubin_count(m.bytes, m.size, none, 14));
+    const struct image empty_tables = make(false);
+    CHECK(!cubin_count(empty_tables.bytes, empty_tables.size, none, 14));
+}
+
 /* Without tables, or with one that is malformed, the text is as it was. */
 static void check_plain(struct image m, int section) {
     size_t len = 0;
@@ -141,13 +153,16 @@ int main(void) {
     check_lines(&m, "\"/d/k.py\"");
     check_names(m);
     check_empty();
+    check_counts(m);
     check_plain(m, SOURCE);
     check_plain(m, PTX_LINES);
+    uint32_t counts[64] = {0};
     for (size_t n = 0; n < m.size; n++) { /* in memory of just that size: a sanitizer sees any byte too many */
         uint8_t *cut = malloc(n ? n : 1);
         memcpy(cut, m.bytes, n);
         CHECK_EQ(cubin_size(cut, n), 0);
         xfree(cubin_ptx(cut, n, &len));
+        cubin_count(cut, n, counts, 64);
         free(cut);
     }
     uint8_t *whole = malloc(m.size);
@@ -156,6 +171,7 @@ int main(void) {
             memcpy(whole, m.bytes, m.size);
             whole[at] = (uint8_t)value;
             xfree(cubin_ptx(whole, m.size, &len));
+            cubin_count(whole, m.size, counts, 64);
         }
     free(whole);
     m.bytes[m.sections[PTX_TEXT].sh_offset - 1] = 1;

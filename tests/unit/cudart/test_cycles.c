@@ -6,6 +6,8 @@
 #include "trace/record.h"
 #include "unit/event_log.h"
 
+static const struct clock_state boost = {.kind = CLOCK_BOOST};
+
 static void take(void *ctx, struct trace_log *log) { *(struct trace_log **)ctx = log; }
 
 /* Warp 1 waits for an mbarrier at which warp 0 arrives behind 300 rounds of a loop; then both meet at barrier 0. */
@@ -61,7 +63,7 @@ static double waited(const struct trace_log *log, double *life) {
 
 static void who_waited(void) {
     struct trace_log *log = logged();
-    struct stats_cycles *s = rt_cycles(log, 1);
+    struct stats_cycles *s = rt_cycles(log, &boost, 1);
     double life = 0;
     const double want = waited(log, &life);
     const struct stats_wait *w = find(s, "warp 1", "mbarrier 0x2300");
@@ -69,6 +71,8 @@ static void who_waited(void) {
     CHECK_EQ(s->sms, 1);
     CHECK(s->cycles > want && want > 900); /* 300 rounds of three instructions, which one warp issues */
     CHECK_NEAR(s->tensor + s->tma + s->hbm, 0, 0);
+    CHECK_STR(s->time.state, "boost");
+    CHECK_NEAR(s->time.ns * s->time.ghz, s->cycles, 1e-6);
     CHECK(find(s, "warp 0", "mbarrier 0x2300") == NULL);
     if (CHECK(w != NULL)) {
         CHECK_EQ(w->waits, 1);
@@ -82,7 +86,7 @@ static void who_waited(void) {
     xfree(s->waits);
     xfree(s);
     log->cut = 1;
-    s = rt_cycles(log, 1);
+    s = rt_cycles(log, &boost, 1);
     CHECK(s->why[0] && s->num_waits == 0);
     xfree(s);
     trace_free(log);

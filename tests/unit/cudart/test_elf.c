@@ -317,6 +317,7 @@ static void test_options(void) {
     CHECK(parse("--umma", "fast", &c) && c.umma == MACH_UMMA_FAST);
     CHECK(parse("--umma", "b200", &c) && c.umma == MACH_UMMA_B200);
     CHECK(parse("--umma", "exact", &c) && c.umma == MACH_UMMA_EXACT);
+    CHECK(parse("--clock", "1.965GHz", &c) && strcmp(c.clock, "1.965GHz") == 0);
     CHECK(parse("--check", "off", &c) && c.check == MACH_CHECK_OFF);
     CHECK(parse("--check", "error", &c) && c.check == MACH_CHECK_ERROR);
     CHECK(parse("--check", "warn", &c) && c.check == MACH_CHECK_WARN);
@@ -350,6 +351,9 @@ static void test_options(void) {
         {"--threads", "0"},
         {"--threads", "1025"},
         {"--threads", "two"},
+        {"--clock", ""},
+        {"--clock", "fast"},
+        {"--clock", "1.965"},
         {"--umma", ""},
         {"--umma", "faster"},
         {"--check", "on"},

@@ -18,17 +18,21 @@ static struct trace_log sample(struct trace_cluster *c) {
     static struct trace_object objects[2] = {{.kind = OBJECT_MBARRIER, .at = 1024, .count = 1},
                                              {.kind = OBJECT_QUEUE, .name = 8}};
     static struct trace_op op = {.name = 8, .site = 1, .queue = 2, .leader = 1, .issued = 1, .started = 2};
-    static struct trace_event events[3] = {
+    static struct trace_event events[4] = {
         {.class = TRACE_OP, .kind = OP_ISSUED, .site = 1, .op = 1, .object = 2},
         {.class = TRACE_OP, .kind = OP_STARTED, .site = 1, .op = 1, .object = 2, .cause = 1, .warp = TRACE_NO_WARP},
-        {.class = TRACE_WAIT, .kind = WAIT_MET, .what = WAIT_MBARRIER, .object = 1, .cause = 2, .value = 1}};
+        {.class = TRACE_WAIT, .kind = WAIT_MET, .what = WAIT_MBARRIER, .object = 1, .cause = 2, .value = 1},
+        {.class = TRACE_GLOBAL, .kind = EFFECT_READ, .phase = 1, .pending = 1}};
+    static struct trace_span span = {.first = 64, .step = -4, .lanes = 32};
     *c = (struct trace_cluster){.ctas = 1,
                                 .objects = objects,
                                 .ops = &op,
                                 .events = events,
+                                .spans = &span,
                                 .num_objects = 2,
                                 .num_ops = 1,
-                                .num_events = 3,
+                                .num_events = 4,
+                                .num_spans = 1,
                                 .complete = 1};
     return (struct trace_log){.version = TRACE_VERSION,
                               .kernel = 1,
@@ -91,6 +95,7 @@ static void comes_back(const char *bytes, size_t size) {
         CHECK_EQ(c->objects[0].at, 1024);
         CHECK_STR(trace_string(logs[i], c->ops[0].name), "tcgen05.commit");
         CHECK_EQ(c->events[2].cause, 2);
+        CHECK_EQ(c->spans[0].step, -4);
         trace_free(logs[i]);
     }
     xfree(logs);
@@ -127,9 +132,10 @@ static void wrong(void) {
         uint32_t *at, value;
     } cases[] = {
         {&log.kernel, sizeof text}, {&log.sites[0].inlined, 2}, {&log.calls[0].outer, 1}, {&c.ctas, 17},
-        {&c.objects[1].rank, 1},    {&c.ops[0].queue, 3},       {&c.ops[0].leader, 0},    {&c.ops[0].completed, 4},
+        {&c.objects[1].rank, 1},    {&c.ops[0].queue, 3},       {&c.ops[0].leader, 0},    {&c.ops[0].completed, 5},
         {&c.ops[0].dims, 6},        {&c.events[0].site, 2},     {&c.events[1].cause, 2},  {&c.events[2].object, 3},
-        {&c.events[2].cluster, 2},  {&c.events[0].op, 0}};
+        {&c.events[2].cluster, 2},  {&c.events[0].op, 0},       {&c.events[3].phase, 2},  {&c.events[3].pending, 2},
+        {&c.spans[0].lanes, 33},    {&c.events[1].used, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const uint32_t right = *cases[i].at;
         *cases[i].at = cases[i].value;

@@ -230,6 +230,35 @@ static void polls_and_steps(void) {
     trace_free(k.log);
 }
 
+/* Addresses of an access, as spans of equal steps; which load an event waits for, and what was issued before. */
+static void accesses(void) {
+    struct kept k = {0};
+    record(&k,
+           LOG_HEAD "mov.u32 %r5, %laneid; mul.wide.u32 %rd2, %r5, 64; add.u64 %rd2, %rd1, %rd2;\n"
+                    "ld.global.v2.u32 {%r6, %r7}, [%rd2]; ld.volatile.global.u32 %r8, [%rd1];\n"
+                    "st.global.u32 [%rd1+8], 1; add.u32 %r9, %r6, 1; st.global.u32 [%rd1+12], %r9;\n" LOG_END,
+           WARP, NULL);
+    const struct trace_cluster *c = k.log ? &k.log->clusters[0] : NULL;
+    uint32_t global[4] = {0}, n = 0;
+    for (uint32_t i = 0; c && i < c->num_events && n < 4; i++)
+        if (c->events[i].class == TRACE_GLOBAL)
+            global[n++] = i;
+    if (!CHECK_EQ(n, 4))
+        return;
+    const struct trace_event *load = &c->events[global[0]], *strong = &c->events[global[1]],
+                             *other = &c->events[global[2]], *store = &c->events[global[3]];
+    CHECK_EQ(load->pending, 1);
+    CHECK_EQ(load->what, 0);
+    CHECK_EQ(c->spans[load->phase - 1].step, 64);
+    CHECK_EQ(c->spans[load->phase - 1].lanes, 32);
+    CHECK_EQ(c->spans[strong->phase - 1].first, c->spans[load->phase - 1].first);
+    CHECK_EQ(c->spans[strong->phase - 1].step, 0);
+    CHECK_EQ(strong->what, 1);
+    CHECK_EQ(other->used, 0);
+    CHECK_EQ(store->used, global[0] + 1);
+    trace_free(k.log);
+}
+
 /* Clocks and atomics that give an answer are marked. */
 static void timed(void) {
     struct kept k = {0};
@@ -325,6 +354,7 @@ int main(void) {
     meetings();
     tensor_memory();
     pairs();
+    accesses();
     polls_and_steps();
     timed();
     any_threads();
