@@ -132,6 +132,10 @@ ALU_FN1(cvt_rn_f16_f32, u16, u32, half_f16_of_f32(a))
 ALU_FN1(cvt_flags_f32, u32, u32, approx_exact(a, f))
 ALU_FN1(cvt_rn_bf16_f32, u16, u32, (a & 0x7fffffff) > 0x7f800000 ? 0x7fff : (a + 0x7fff + (a >> 16 & 1)) >> 16)
 ALU_FN1(cvt_f32_bf16, u32, u16, (uint32_t)a << 16)
+ALU_FN1(cvt_rn_f32_s64, u32, s64, num_f32_bits((float)a))
+ALU_FN1(cvt_rn_f32_u64, u32, u64, num_f32_bits((float)a))
+ALU_FN1(cvt_rn_f16_s32, u16, s32, half_nearest((double)a, 10, 15))
+ALU_FN1(cvt_rn_f16_u32, u16, u32, half_nearest((double)a, 10, 15))
 ALU_FN1(cvt_rn_f32_s32, u32, s32, num_f32_bits((float)a))
 ALU_FN1(cvt_rn_f32_u32, u32, u32, num_f32_bits((float)a))
 ALU_FN1(cvt_rzi_s32_f32, s32, u32, to_s32(num_f32_from_bits(a)))
@@ -144,6 +148,10 @@ static const struct alu_row plain_rows[] = {
     ALU_ROW2(cvt, f16, f32, ALU_M(rn), 0, "hw", cvt_rn_f16_f32),
     ALU_ROW2(cvt, bf16, f32, ALU_M(rn), 0, "hw", cvt_rn_bf16_f32),
     ALU_ROW2(cvt, f32, bf16, 0, 0, "wh", cvt_f32_bf16),
+    ALU_ROW2(cvt, f32, s64, ALU_M(rn), 0, "wd", cvt_rn_f32_s64),
+    ALU_ROW2(cvt, f32, u64, ALU_M(rn), 0, "wd", cvt_rn_f32_u64),
+    ALU_ROW2(cvt, f16, s32, ALU_M(rn), 0, "hw", cvt_rn_f16_s32),
+    ALU_ROW2(cvt, f16, u32, ALU_M(rn), 0, "hw", cvt_rn_f16_u32),
     ALU_ROW2(cvt, f32, s32, ALU_M(rn), 0, "ww", cvt_rn_f32_s32),
     ALU_ROW2(cvt, f32, u32, ALU_M(rn), 0, "ww", cvt_rn_f32_u32),
     ALU_ROW2(cvt, s32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_s32_f32),

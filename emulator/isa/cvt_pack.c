@@ -101,7 +101,7 @@ static void narrow_unwritten(struct warp *w, const struct insn *in, uint32_t poi
     }
 }
 
-/* The pairs of 8-bit floats, from and to what kernels have them from and to; false for another form. */
+/* The pairs of small floats, from and to what kernels have them from and to; false for another form. */
 #define NARROW_LANES(hi, lo, F)                                                                                        \
     for (uint32_t l = 0; l < MACH_WARP; l++)                                                                           \
     v[l] = half_f8_of_f32(hi, F, relu) << 8 | half_f8_of_f32(lo, F, relu)
@@ -115,16 +115,26 @@ static void narrow_unwritten(struct warp *w, const struct insn *in, uint32_t poi
 #define WIDEN(man)                                                                                                     \
     for (uint32_t l = 0; l < MACH_WARP; l++)                                                                           \
     v[l] = half_f16_of_f8(a[l] >> 8 & 0xff, man, relu) << 16 | half_f16_of_f8(a[l] & 0xff, man, relu)
-static bool pair_of_f8(const struct pack_plan *p, const uint32_t *a, const uint32_t *b, uint32_t v[MACH_WARP]) {
-    const bool relu = p->flags & NUM_RELU;
-    if (p->row->dt == NUM_E4M3) {
+static bool pair_of_small(const struct pack_plan *p, const uint32_t *a, const uint32_t *b, uint32_t v[MACH_WARP]) {
+    const bool relu = p->flags & NUM_RELU, up = p->round == NUM_RP, finite = p->flags & NUM_SATFINITE;
+    const num_type d = p->row->dt, from = p->row->at;
+    if (d == NUM_E4M3) {
         NARROW(3);
-    } else if (p->row->dt == NUM_E5M2) {
+    } else if (d == NUM_E5M2) {
         NARROW(2);
-    } else if (p->row->at == NUM_E4M3) {
+    } else if (from == NUM_E4M3) {
         WIDEN(3);
-    } else if (p->row->at == NUM_E5M2) {
+    } else if (from == NUM_E5M2) {
         WIDEN(2);
+    } else if (d == NUM_E2M1 && from == NUM_F32) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = half_e2m1_of_f32(a[l], relu) << 4 | half_e2m1_of_f32(b[l], relu);
+    } else if (d == NUM_UE8M0 && from == NUM_F32) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = half_ue8m0_of_f32(a[l], up, finite) << 8 | half_ue8m0_of_f32(b[l], up, finite);
+    } else if (from == NUM_UE8M0) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            v[l] = half_bf16_of_ue8m0(a[l] >> 8 & 0xff) << 16 | half_bf16_of_ue8m0(a[l] & 0xff);
     } else
         return false;
     return true;
@@ -139,7 +149,7 @@ static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32
     const uint32_t *s = p->scale ? warp_src32(w, in->o[p->scale].slot) : NULL;
     uint32_t *d = warp_dst32(w, in->o[0].slot);
     uint32_t v[MACH_WARP];
-    if (pair_of_f8(p, a, b, v))
+    if (pair_of_small(p, a, b, v))
         ALU_SET(mask, d, v[l]);
     else
         WARP_FOR_LANES(l, mask) {

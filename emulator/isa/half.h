@@ -56,7 +56,21 @@ static inline uint32_t half_f8_of_f32(uint32_t a, int man, bool relu) {
     const uint32_t code = half_magnitude(magnitude, man, man == 3 ? 7 : 15), capped = code > most ? most : code;
     return magnitude > 0x7f800000 ? 0x7f : relu & (sign != 0) ? 0 : capped | sign;
 }
-/* f16 of the same, which is exact. */
+/* e2m1 of an f32: .satfinite, and .relu; a NaN is the largest. */
+static inline uint32_t half_e2m1_of_f32(uint32_t a, bool relu) {
+    const uint32_t magnitude = a & 0x7fffffff, sign = a >> 28 & 8, code = half_magnitude(magnitude, 1, 1);
+    return magnitude > 0x7f800000 ? 7 : relu & (sign != 0) ? 0 : (code > 7 ? 7 : code) | sign;
+}
+/* ue8m0 of an f32's magnitude, rounded down or up. */
+static inline uint32_t half_ue8m0_of_f32(uint32_t a, bool up, bool satfinite) {
+    const uint32_t magnitude = a & 0x7fffffff, exponent = magnitude >> 23;
+    const bool more = exponent ? (magnitude & 0x7fffff) != 0 : magnitude > 0x400000;
+    const uint32_t code = exponent + (up & more), most = satfinite ? 0xfe : 0xff;
+    return magnitude > 0x7f800000 ? 0xff : code > 0xfe ? most : code;
+}
+/* bf16 of ue8m0. */
+static inline uint32_t half_bf16_of_ue8m0(uint32_t a) { return a == 0xff ? 0x7fff : a ? a << 7 : 0x40; }
+/* f16 of an 8-bit float, which is exact. */
 static inline uint32_t half_f16_of_f8(uint32_t a, int man, bool relu) {
     const uint32_t magnitude = a & 0x7f, sign = (a & 0x80) << 8;
     const uint32_t v = num_f32_bits(num_f32_from_bits(magnitude << 20) * 0x1p120f); /* e4m3: normal in f16, or zero */
