@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench.sh ROOT: scripts/bench.sh and scripts/bench_report.py, with programs and a clock that stand in for a GPU's: what was
-# measured is in the table and the plot, what was not is not, and a failure is one. scripts/bench_emulator.py the same way.
+# measured is in the table and the plot, what was not is not, and a failure is one. scripts/bench_emulator.py and
+# scripts/bench_compare.py the same way.
 # shellcheck source=tests/tools/shared.sh
 . "$(dirname "$0")/shared.sh"
 root=$1
@@ -112,4 +113,35 @@ has table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
 lacks table times sgemm
 ! emulator 1 02_second 06_broken || failed "bench_emulator.py forgives a program that fails"
 has table 'build/06_broken failed' 'it broke'
+
+# ---- scripts/bench_compare.py: the base's emulator takes 2 s for each launch, the new one 1 s, but 4 s for fp8
+launcher() { # FP8 OTHERS: seconds of a launch
+    cat <<STAND_IN
+#!/bin/sh
+while [ \$# -gt 2 ]; do shift; done
+case \$1 in fp8) t=$1 ;; *) t=$2 ;; esac
+echo "sm100emu: kernel: \$t s, 4000000 warp instructions, 100000 steps" >&2
+STAND_IN
+}
+mkdir -p compared/build && cd compared || exit 1
+launcher 2 2 >old
+printf 'emulator:\n\tmkdir -p build && cp old build/sm100emu && chmod +x build/sm100emu\n' >Makefile
+git init -q . && git add old Makefile &&
+    git -c user.name=test -c user.email=test@example.org commit -q -m base
+launcher 4 1 | sed 1d | stand_in build/sm100emu
+compare() { caught python "$root/scripts/bench_compare.py" build programs "$@"; }
+export KERNELS='alu fp8' RUNS=2 CSV=rates.csv
+compare HEAD
+expect 0 '*alu*off*2.00*4.00  2.00 (2.00-2.00)*fp8*off*2.00*1.00  0.50 (0.50-0.50)*fast math*warn*' 'two states'
+expect 0 '*slower in every pair: fp8, --check=off: 0.50*' 'what is slower'
+has rates.csv 'kernel,check,base,new,ratio,least,most' '"alu, fast math",warn,2,4,2,2,2'
+compare no-such-commit
+expect 2 '*BASE=no-such-commit: no commit of this repository*' 'an unknown commit'
+KERNELS=gemm compare HEAD
+expect 2 '*KERNELS=gemm: no kernel of*alu*' 'an unknown kernel'
+RUNS=0 compare HEAD
+expect 2 '*BENCH_RUNS=0*' 'no runs'
+echo 'exit 5' | stand_in build/sm100emu
+compare HEAD
+expect 1 '*ends with 5*' 'a run that fails'
 exit $bad
