@@ -689,7 +689,7 @@ bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## t
 	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
 
 .PHONY: bench-compare
-bench-compare: emulator $(PROGRAMS)/tests/bench/plain $(PROGRAMS)/tests/bench/plain_fast ## plain kernels under the emulator of BASE=commit and under this one, in turn (BENCH_RUNS=5 KERNELS='alu fp8' LEVELS='off warn strict' NEW_OPTIONS=--host-vectors=avx2 CSV=file)
+bench-compare: emulator $(PROGRAMS)/tests/bench/plain $(PROGRAMS)/tests/bench/plain_fast ## plain kernels under the emulator of BASE=commit and under this one, in turn (BENCH_RUNS=3 KERNELS='alu fp8' LEVELS='off warn strict' NEW_OPTIONS=--host-vectors=avx2 CSV=file)
 	@sh scripts/doctor.sh need python3
 	@RUNS='$(BENCH_RUNS)' KERNELS='$(KERNELS)' LEVELS='$(LEVELS)' NEW_OPTIONS='$(NEW_OPTIONS)' BASE_OPTIONS='$(BASE_OPTIONS)' CSV='$(CSV)' $(PYTHON) scripts/bench_compare.py $(BUILD) $(PROGRAMS) '$(BASE)'
 

@@ -3,7 +3,9 @@
 BASE is a commit. Its emulator is built in BUILD/compare/, from a copy of its sources; the newer one is BUILD's. Both run
 the same programs in turn, BENCH_RUNS times (default 3), on one thread, with checks off and by default, each program with and
 without --use_fast_math. A line is a kernel: million warp instructions a second, the medians of both, and the ratio of new
-to base as the median of the pairs, with the least and the most. A kernel whose best pair is below 1 is slower.
+to base as the median of the pairs, with the least and the most. A kernel is called slower if each pair is below 1 and the
+median below 0.95: on a shared machine a few of 32 kernels fall below 1 three times by chance. SM100EMU_ variables of the
+caller do not reach either side.
 
     KERNELS='alu fp8'      those alone
     LEVELS='off strict'    other levels (default: off warn)
@@ -29,6 +31,7 @@ ROUNDS = {
     "half2": 10,
     "histogram": 10,
 }
+CALLER = {name: value for name, value in os.environ.items() if not name.startswith("SM100EMU_")}
 LAUNCH = re.compile(r"^sm100emu: .* (\S+) s, (\d+) warp instructions", re.M)
 
 
@@ -52,8 +55,8 @@ def built(build, base):
         stop(2, f"BASE={base}: no commit of this repository")
     commit = found.stdout.strip()
     folder = os.path.join(build, "compare", commit[:12])
-    launcher = os.path.join(folder, "build", "sm100emu")
-    if not os.path.exists(launcher):
+    launcher, whole = os.path.join(folder, "build", "sm100emu"), os.path.join(folder, "build", "whole")
+    if not os.path.exists(whole):
         print(f"  building {commit[:12]} in {folder}", file=sys.stderr, flush=True)
         os.makedirs(folder, exist_ok=True)
         copy = subprocess.Popen(["git", "archive", commit], stdout=subprocess.PIPE)
@@ -65,13 +68,14 @@ def built(build, base):
         done = subprocess.run(["make", "-C", folder, jobs, "emulator"], env=clean, capture_output=True, text=True)
         if done.returncode or not os.path.exists(launcher):
             stop(1, f"{commit[:12]} does not build:\n" + "\n".join((done.stdout + done.stderr).splitlines()[-15:]))
+        open(whole, "w", encoding="utf-8").close()
     return launcher
 
 
 def rate(launcher, options, check, program, kernel):
     """Million warp instructions a second."""
     command = [launcher, "--time", "--threads=1", f"--check={check}", *options, program, kernel, str(ROUNDS[kernel])]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=CALLER)
     launches = LAUNCH.findall(done.stderr)
     if done.returncode or not launches:
         stop(1, f"{' '.join(command)} ends with {done.returncode}:\n" + "\n".join(done.stderr.splitlines()[-8:]))
@@ -100,6 +104,8 @@ def main(build, programs, base):
     new = os.path.join(build, "sm100emu")
     sides = ((built(build, base), words("BASE_OPTIONS")), (new, words("NEW_OPTIONS")))
     rows, slower = [], []
+    changed = " with uncommitted changes" if git("status", "--porcelain", "-uno").stdout else ""
+    print(f"base: {base}; new: {git('describe', '--always').stdout.strip()}{changed}")
     print(f"million warp instructions a second, medians of {runs[0]}; ratio: median (least-most) of the pairs")
     print(f"{'kernel':<24}{'check':<8}{'base':>8}{'new':>8}  ratio", flush=True)
     for check in checks:
@@ -110,9 +116,9 @@ def main(build, programs, base):
                 rows.append([kernel + name, check, middle(old), middle(now), middle(ratios), ratios[0], ratios[-1]])
                 spread = f"{middle(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
                 print(f"{kernel + name:<24}{check:<8}{middle(old):8.2f}{middle(now):8.2f}  {spread}", flush=True)
-                if ratios[-1] < 1:
+                if ratios[-1] < 1 and middle(ratios) < 0.95:
                     slower.append(f"{kernel + name}, --check={check}: {spread}")
-    print("slower in every pair: " + ("; ".join(slower) or "nothing"))
+    print("slower: " + ("; ".join(slower) or "nothing"))
     if os.environ.get("CSV"):
         with open(os.environ["CSV"], "w", newline="", encoding="utf-8") as file:
             table = csv.writer(file)

@@ -131,9 +131,10 @@ git init -q . && git add old Makefile &&
 launcher 4 1 | sed 1d | stand_in build/sm100emu
 compare() { caught python "$root/scripts/bench_compare.py" build programs "$@"; }
 export KERNELS='alu fp8' RUNS=2 CSV=rates.csv
+echo >>old
 compare HEAD
 expect 0 '*alu*off*2.00*4.00  2.00 (2.00-2.00)*fp8*off*2.00*1.00  0.50 (0.50-0.50)*fast math*warn*' 'two states'
-expect 0 '*slower in every pair: fp8, --check=off: 0.50*' 'what is slower'
+expect 0 '*base: HEAD; new: * with uncommitted changes*slower: fp8, --check=off: 0.50*' 'what is slower'
 has rates.csv 'kernel,check,base,new,ratio,least,most' '"alu, fast math",warn,2,4,2,2,2'
 compare no-such-commit
 expect 2 '*BASE=no-such-commit: no commit of this repository*' 'an unknown commit'
