@@ -11,7 +11,7 @@
 
 DIAG(wait_missing) = {
     DIAG_HEAD(WARNING, "grid-dependency-wait", "9.7.13.13"),
-    .rule = "a kernel launched with programmatic stream serialization may overlap the kernel before it once that one "
+    .rule = "a kernel launched with programmatic stream serialisation may overlap the kernel before it once that one "
             "executes griddepcontrol.launch_dependents. Access memory that both use only after griddepcontrol.wait",
     .hint = "Execute griddepcontrol.wait (cudaGridDependencySynchronize()) before the access: in the same thread, or "
             "in one that this thread synchronises with afterwards. Initialising mbarriers and prefetching tensor maps "
@@ -23,7 +23,7 @@ DIAG(wait_chain) = {
     .rule = "griddepcontrol.wait waits for the kernel before. It covers earlier kernels only if the kernel before has "
             "waited for them itself",
     .hint = "Execute griddepcontrol.wait in every kernel of the chain, even in one that needs nothing from the kernel "
-            "before. Or launch the kernel that has no wait without programmatic stream serialization",
+            "before. Or launch the kernel that has no wait without programmatic stream serialisation",
     .reason = "the kernel in between may end before the first one does.",
 };
 DIAG(stream_race) = {
