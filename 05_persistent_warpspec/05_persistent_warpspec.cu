@@ -1,10 +1,10 @@
-/* 05_persistent_warpspec - D = relu?(alpha A B^T + beta C), batched: every warp has one task, every CTA stays.
+/* 05_persistent_warpspec - D = relu?(alpha A B^T + beta C), batched: every warp has one role, every CTA stays.
  *
  * The pairs and the multicast of step 04, now without pauses. A CTA is launched once and makes many tiles of D; its
  * warps load, multiply, fetch C and write D at the same time, each on another part of the work, and talk through
  * mbarriers alone. Any M, N, K and batch whose rows are multiples of 16 bytes.
  *
- * sizes.h comes first: sizes, the warps' tasks, parameters. The host's part is in launch.h.
+ * sizes.h comes first: sizes, the warps' roles, parameters. The host's part is in launch.h.
  * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
  */
 #include <cuda.h>

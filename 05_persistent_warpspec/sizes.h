@@ -1,4 +1,4 @@
-/* sizes.h - what the kernel of step 05 and its launch agree on: sizes, the warps' tasks, parameters, the layout of
+/* sizes.h - what the kernel of step 05 and its launch agree on: sizes, the warps' roles, parameters, the layout of
  * shared memory. Host and device. */
 #ifndef STEP05_SIZES_H
 #define STEP05_SIZES_H
@@ -26,7 +26,7 @@ enum {
     MAX_STAGES = 9,
 };
 
-/* The tasks of a CTA's warps. The epilogue takes four in a row, from 0: warp w reaches lanes 32 (w % 4) ... of TMEM. */
+/* The roles of a CTA's warps. The epilogue takes four in a row, from 0: warp w reaches lanes 32 (w % 4) ... of TMEM. */
 enum {
     EPILOGUE_WARPS = 4,
     MMA_WARP = 4,

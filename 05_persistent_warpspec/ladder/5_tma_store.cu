@@ -18,7 +18,7 @@
 #include "../../common/umma.cuh"
 #include "host.h"
 
-/* The tasks of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */
+/* The roles of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */
 enum {
     EPILOGUE_WARPS = 4,
     MMA_WARP = 4,
