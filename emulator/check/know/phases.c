@@ -1,4 +1,4 @@
-/* check/know/phases.c - mbarriers: what a phase carries and to whom; contract in phases.h. */
+/* check/know/phases.c - mbarriers: what a phase passes on, and to whom; contract in phases.h. */
 #include "check/know/cluster.h"
 
 #include "base/heap.h"
@@ -36,7 +36,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
         i++;
     if (i == m->num_init)
         m->init = xgrow(m->init, m->num_init++, &m->cap_init, sizeof *m->init);
-    m->init[i] = init; /* whoever knows of this one knows of those before it by the same threads */
+    m->init[i] = init; /* a thread that knows of this one knows of earlier ones by the same threads */
     m->published = MBAR_FRESH;
 }
 
@@ -67,7 +67,7 @@ void mbars_forget(struct race *r, struct mbars *b) {
 
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
-/* All mbarriers of a CTA in state `from` are now in state `to`. */
+/* Moves all mbarriers of a CTA from state `from` to state `to`. */
 static void move_on(struct mbars *b, enum mbar_seen from, enum mbar_seen to) {
     for (uint32_t i = 0; i < b->num; i++)
         if (b->list[i].published == from)
@@ -94,7 +94,7 @@ void mbars_met(struct race *r) {
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/* A warp's latest use was by lanes that take no part in this one. Of each lane of a warp there is one use at most. */
+/* Keeps the latest use of lanes that take no part in the new one: at most one use for each lane. */
 static void keep_others(struct mbar_watch *m, const struct mbar_use *use, uint32_t mine) {
     struct mbar_use rest = *use;
     rest.lanes &= ~mine;
@@ -135,7 +135,7 @@ static void take_part(struct race *r, const struct event_sync *e, struct mbar_wa
     *p = (struct mbar_part){e->phase, here | e->by.lanes, mbars_took_part(m, warp, e->phase)};
 }
 
-/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
+/* The bytes of a copy have come: it is complete for threads that see the phase end. */
 static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     if (!n || n->written.how == DONE_TOKEN)
         return;
@@ -162,7 +162,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     }
 }
 
-/* A poll saw that a phase is complete. */
+/* A poll saw the end of a phase. */
 static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     if (!m->seen)
         m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
@@ -175,7 +175,7 @@ static void remember_seen(struct race *r, const struct event_sync *e, struct mba
         *use = (struct mbar_use){warp, r->time, e->done, e->by.site};
 }
 
-/* The polls of some lanes were answered with yes. */
+/* The polls of some lanes returned true. */
 static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const struct sem how = sem_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
