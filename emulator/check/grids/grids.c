@@ -121,6 +121,7 @@ static void goes_on(struct grids *g, struct race *r, const struct event_by *by) 
     }
 }
 
+/* On griddepcontrol.wait: remembers the lanes that execute it, if the kernel began early. */
 static void waits(struct grids *g, const struct race *r, const struct event_sync *e) {
     const struct grid_wait w = {r->number, race_warp_of(r, &e->by), e->by.lanes, r->time};
     struct run *run = run_of(g);
@@ -167,6 +168,8 @@ void grids_cta_exits(struct grids *g, struct race *r, const struct cta *cta) {
 
 /* --- verdicts and reports ----------------------------------------------------------------------------------------- */
 
+/* The broken rule: for tasks of two streams; otherwise the later kernel's own wait is missing, or one in the chain
+ * before it. */
 static const struct diag *rule_of(const struct grids *g, const struct task *later, const struct task *earlier) {
     if (earlier->stream != later->stream)
         return &stream_race;
@@ -205,6 +208,7 @@ static const char *unordered(const struct diag *rule, const struct task *later) 
 static const char *verb(bool writes) { return writes ? "writes" : "reads"; }
 static const char *may(bool writes) { return writes ? "writing" : "reading"; }
 
+/* Reports that the access of *x conflicts with that of the task `k`. */
 static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
                  uint64_t at) {
     char place[120], said[200];
@@ -235,6 +239,7 @@ static void tell_later(const struct reaching *x, const struct diag *rule, const 
                    its->what, verb(writes), place, now->name, unordered(rule, k), may(wrote));
 }
 
+/* touches_fn: the access of *x shares bytes with that of an earlier task. */
 static void meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct reaching *x = ctx;
     struct grids *g = x->g;
@@ -270,6 +275,7 @@ static void sees(void *ctx, struct touch *earlier, const struct touching *t, uin
         atomic_fetch_or(&run_of(g)->now->seen, task_bit(earlier->place));
 }
 
+/* Checks an access to [at, at + size), then remembers it. */
 static void touch(struct reaching *x, uint64_t at, uint64_t size, uint32_t flags) {
     struct grids *g = x->g;
     const struct run *run = x->run;
@@ -296,6 +302,7 @@ static void touch(struct reaching *x, uint64_t at, uint64_t size, uint32_t flags
         run->now->forgotten = true;
 }
 
+/* enum touch_flag of an access: strong only at a scope that includes other kernels (8.5). */
 static uint32_t flags_of(const struct event_access *e) {
     const bool strong = e->effect == EFFECT_ATOMIC || (e->by.order != ORDER_WEAK && e->by.scope >= SCOPE_GPU);
     return (e->effect & EFFECT_WRITE ? TOUCH_WRITE : 0) | (strong ? TOUCH_STRONG : 0);
@@ -315,6 +322,7 @@ static void touch_lanes(struct reaching *x, uint32_t lanes) {
     }
 }
 
+/* An access by threads, strand by strand. */
 static void threads(struct grids *g, struct race *r, const struct event_access *e) {
     const uint32_t warp = race_warp_of(r, &e->by);
     const struct warp_watch *w = &r->warps[warp];
@@ -359,6 +367,7 @@ struct copying {
     bool writes;
 };
 
+/* touches_fn: a copy shares bytes with the access of a kernel in another stream. */
 static void copy_meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     const struct copying *c = ctx;
     const struct task *k = &c->g->tasks.task[earlier->place];
@@ -390,6 +399,7 @@ static void copy_side(struct copying *c, const struct event_host *e, uint64_t fr
     }
 }
 
+/* Must accesses be remembered? Only if tasks may run side by side, or once any access was remembered. */
 static bool is_tracked(const struct grids *g) { return g->pages || tasks_concurrent(&g->tasks); }
 
 static void make_pages(struct grids *g) {
@@ -415,6 +425,7 @@ static void copy(struct grids *g, const struct event_host *e) {
     island_close(&island);
 }
 
+/* HOST_LAUNCH: a kernel becomes the running task. */
 static void launch(struct grids *g, const struct event_host *e) {
     struct run *run = run_of(g);
     const uint32_t place = tasks_begin(&g->tasks, TASK_KERNEL, e);

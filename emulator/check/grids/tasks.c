@@ -66,6 +66,7 @@ bool tasks_concurrent(const struct tasks *t) {
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
+/* What is complete when the task is: itself, and everything that it came after. */
 static task_set when_over(const struct task *k, uint32_t place) {
     return task_bit(place) | k->begin | (k->waits ? k->waited : 0);
 }
@@ -122,6 +123,7 @@ static uint32_t oldest(const struct tasks *t) {
     return at;
 }
 
+/* A free place in the window; drops the oldest task if there is none. */
 static uint32_t free_place(struct tasks *t) {
     forget_old(t);
     while (t->used && (uint32_t)__builtin_popcountll(t->used) >= t->most) {

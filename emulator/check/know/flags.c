@@ -34,6 +34,7 @@ struct flag_taker {
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
+/* The place of the key in the hash table: its own, or the first free one after it (linear probing). */
 static struct flag *slot_of(const struct flags *w, uint64_t key) {
     uint64_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - w->bits);
     while (w->flag[i].key && w->flag[i].key != key)
@@ -46,6 +47,7 @@ static struct flag *find(const struct flags *w, uint64_t key) {
     return flag && flag->key ? flag : NULL;
 }
 
+/* Doubles the table. */
 static void grow(struct flags *w) {
     const struct flags old = *w;
     w->bits = old.bits ? old.bits + 1 : 6;
@@ -108,6 +110,7 @@ static void set_gift(const struct sync *s, struct gift **to, struct gift *g) {
     drop_gift(s->local ? &s->r->clocks : s->r->clocks.far, table(s), s->local, old);
 }
 
+/* The word's release sequence ends. */
 static void clear(const struct sync *s, struct flag *w) {
     w->version++;
     set_gift(s, &w->gift, NULL);
@@ -197,6 +200,7 @@ static void make_own(const struct sync *s, struct flag *w) {
     set_gift(s, &w->gift, g);
 }
 
+/* A release by the lane: its gift joins the word's release sequence. */
 static void give(const struct sync *s, struct flag *w) {
     const struct flag who = {.cluster = s->r->number, .warp = (uint16_t)s->warp, .lane = (uint8_t)s->lane};
     const bool again = w->cluster == who.cluster && w->warp == who.warp && w->lane == who.lane;
@@ -218,6 +222,7 @@ static void give(const struct sync *s, struct flag *w) {
     w->lane = who.lane;
 }
 
+/* Has the lane taken this version already, with the same order? If not, it is noted as the latest taker. */
 static bool has_taken(const struct sync *s, struct flag *w) {
     const uint32_t cluster = s->r->number;
     const uint8_t order = (uint8_t)((uint32_t)s->order << 4 | (uint32_t)s->scope);
@@ -249,6 +254,7 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
     know_forget(s->r, &m);
 }
 
+/* A strong read of the word: acquires what its release sequence has released. */
 static void take(const struct sync *s, uint64_t key) {
     struct flag *w = find(table(s), key);
     const bool far = !s->local && !s->narrow;
@@ -267,6 +273,7 @@ static void end_sequence(const struct sync *s, uint64_t key) {
         clear(s, w);
 }
 
+/* A strong write of the word: passes on what the lane has released, if anything. */
 static void put(const struct sync *s, uint64_t key) {
     const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
     if (!sem_releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
@@ -300,6 +307,7 @@ static void hint(const struct sync *s, const struct event_access *e, uint64_t ke
         h->by[h->num++ % HINT_WRITERS] = (struct hint_writer){s->r->number, s->r->time, s->warp, e->by.site};
 }
 
+/* One lane's strong access to a word. `whole`: it covers all bytes of the word. */
 static void sync_word(struct sync *s, const struct event_access *e, uint64_t key, bool whole) {
     const bool local = s->narrow || e->space == SPACE_SHARED;
     for (int pass = 0; pass < 2; pass++) {

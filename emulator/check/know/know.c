@@ -47,6 +47,7 @@ static bool same(const struct know *a, const struct know *b) {
            a->released_half_at == b->released_half_at;
 }
 
+/* Makes strands one again that know the same. */
 static void merge(struct race *r, struct warp_watch *w) {
     for (uint32_t i = 0; i < w->num_strands; i++)
         for (uint32_t j = i + 1; j < w->num_strands; j++) {
@@ -84,6 +85,7 @@ static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_
 /* In a layer with a second one for threads of the CTA: goes to those that may take it, by the scope. */
 static enum layer near_of(enum layer l) { return l + (LAYER_NEAR - LAYER_SCOPED); }
 
+/* Gives a scoped layer to the threads that the scope includes: its CTA's, or at cluster scope all. */
 static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, uint32_t time, const struct sem *how) {
     if (how->near)
         give(a, near_of(l), known, time);
@@ -91,6 +93,7 @@ static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, 
         give(a, l, known, time);
 }
 
+/* Takes a scoped layer, as far as the scope of the wait includes the threads that gave it. */
 static void take_scoped(struct race *r, struct vclock **to, const struct meeting *m, enum layer l,
                         const struct sem *how) {
     if (how->near)
@@ -119,6 +122,8 @@ static void arrive_strict(struct arriving *a, const struct know *k, const struct
         vclock_drop(&a->r->clocks, known[i]);
 }
 
+/* An arrival gives each layer what its kind of order lets it carry: a release the current knowledge, a relaxed one
+ * that of the last release fence (8.8). */
 static void arrive(struct arriving *a, const struct know *k, const struct sem *how) {
     give(a, LAYER_SEEN, k->now[LAYER_SEEN], a->r->time);
     give(a, LAYER_RAN, k->now[LAYER_RAN], a->r->time);
@@ -210,6 +215,8 @@ void know_forget(struct race *r, struct meeting *m) {
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
 
+/* A fence in one layer: as an acquire it takes what relaxed waits left pending, as a release it marks what relaxed
+ * arrivals may pass on (8.8). */
 static void fence_layer(struct race *r, struct know *k, enum layer l, enum event_order order) {
     if (sem_acquires(order)) {
         vclock_join(&r->clocks, &k->now[l], k->pending[l]);

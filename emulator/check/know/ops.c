@@ -221,6 +221,7 @@ static uint32_t *groups_of(struct warp_ops *w, uint32_t lane) {
     return &w->bulk_groups[lane];
 }
 
+/* The operation joins the open bulk-group of its lane, which cp.async.bulk.commit_group closes (9.7.9.27.2.1). */
 static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     if (++w->num_bulk > race_bound(r, BOUND_BULK))
@@ -311,6 +312,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
+/* Complete for threads that know what the operation's own lanes did up to now. */
 static struct done by_warp(const struct race *r, const struct note *n) {
     return (struct done){.how = DONE_THREAD, .warp = n->warp, .lanes = n->lanes, .time = r->time};
 }
@@ -354,6 +356,7 @@ static bool waited_for(const struct race *r, const struct lane_copies *c, uint32
     return latest && latest->until == until && latest->done.how == DONE_THREAD;
 }
 
+/* cp.async.wait_group of a lane: all but the latest `but` groups are complete (9.7.9.25.3.3). */
 static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t but) {
     const struct lane_copies *c = copies_of(r, warp, lane);
     if (but >= c->groups || but >= COPY_GROUPS)
@@ -363,6 +366,7 @@ static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t b
         note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
 }
 
+/* cp.async.bulk.wait_group: all but the latest `but` groups of each lane are complete; with .read only their reads. */
 static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {
     const struct warp_ops *w = &r->warps[warp].ops;
     for (struct note **at = &r->warps[warp].ops.bulk; *at;) {
@@ -394,6 +398,7 @@ void note_reads_map(struct race *r, struct note *n) {
             at = &(*at)->next;
 }
 
+/* The same wait_group for reads of tensor maps. */
 static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but) {
     struct warp_ops *w = &r->warps[warp].ops;
     for (struct note **at = &w->maps; *at;) {

@@ -74,6 +74,7 @@ static void move_on(struct mbars *b, enum mbar_seen from, enum mbar_seen to) {
             b->list[i].published = to;
 }
 
+/* Is it a release at cluster scope, as publishing an mbarrier needs (9.7.13.4)? */
 static bool releases_to_cluster(const struct event_sync *e) {
     if (e->by.order == ORDER_RELAXED || e->by.order == ORDER_ACQUIRE || e->by.scope < SCOPE_CLUSTER)
         return false;
@@ -108,6 +109,7 @@ static void keep_others(struct mbar_watch *m, const struct mbar_use *use, uint32
     m->others[m->num_others++] = rest;
 }
 
+/* Remembers the use, for mbarrier.inval. */
 static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (e->by.op)
@@ -127,6 +129,7 @@ uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t pha
     return p->phase == phase ? p->before : p->phase + 1 == phase ? p->lanes : 0;
 }
 
+/* Remembers the arriving lanes, for the rule that each phase's arrivals come after the phase before. */
 static void take_part(struct race *r, const struct event_sync *e, struct mbar_watch *m, uint32_t warp) {
     if (!m->parts)
         m->parts = xcalloc(r->clocks.warps, sizeof *m->parts);
@@ -143,6 +146,7 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
     n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
 }
 
+/* An arrival: by threads, by tcgen05.commit, or by cp.async.mbarrier.arrive. */
 static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     m->first =
         (struct arrival){n && n->tensor && !m->operations && !e->pending && !e->tx, n ? n->warp : 0, n ? n->lanes : 0};
@@ -212,6 +216,7 @@ void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
         m->coming++;
 }
 
+/* A phase completes: its observers will know the token's next step. */
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     vclock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
     m->operations = m->brought = false;
@@ -219,6 +224,7 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
     know_phase(r, &m->m);
 }
 
+/* Remembers the latest arrival by another CTA's operation, for the rule at the CTA's exit (5.1.7). */
 static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     if (!n || e->by.op->cta == e->owner)
         return;

@@ -82,11 +82,13 @@ static void forget_area(struct race *r, struct columns_watch *c) {
     drop_area(r, c, 0);
 }
 
+/* An access to columns of forgotten areas: a conflict may be missed, which is announced. */
 static void judge_lost(const struct race *r, const struct columns_watch *c, const struct area *a) {
     if (overlap(&c->lost, a) && (c->lost.write || a->write))
         race_lost(r, BOUND_AREAS);
 }
 
+/* Compares the new area with all remembered ones; those that it covers and follows are dropped. */
 static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c, const struct area *a,
                       const struct viewer *v) {
     bool told = false;

@@ -81,6 +81,7 @@ static void put(struct shadow *s, struct cta *owner, const struct viewer *v, con
     spans_put(s->r, b, owner, v, span, s->latest);
 }
 
+/* An operation's access to shared memory. */
 static void engine(struct shadow *s, struct note *n, const struct event_access *e) {
     struct span span = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)

@@ -84,6 +84,7 @@ static void forget_span(struct race *r, struct block *k) {
     drop_span(r, k, 0);
 }
 
+/* An access to bytes of forgotten spans: a conflict may be missed, which is announced. */
 static void judge_lost(const struct race *r, const struct block *k, uint32_t from, uint32_t to, bool writes) {
     for (unsigned wrote = !writes; wrote < 2; wrote++)
         if (from < k->lost[wrote].to && k->lost[wrote].from < to)
@@ -191,6 +192,7 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
     return a;
 }
 
+/* Compares the new span with those of a block, and adds it. */
 static void put_span(struct coming *c, struct block *k) {
     const struct span *s = c->s;
     if (k->any_lost)

@@ -69,6 +69,7 @@ static void shrink(struct sum *s, uint32_t from, uint32_t to, const uint32_t lan
         s->to = from;
 }
 
+/* Lanes of columns are overwritten in all sums of a CTA. */
 static void overwrite(struct sum **sums, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
     static const uint32_t none[4];
     for (struct sum **at = sums, *s; (s = *at);) {
@@ -87,6 +88,7 @@ void sums_gone(struct sum **sums, uint32_t from, uint32_t to) {
     overwrite(sums, from, to, (const uint32_t[4]){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX});
 }
 
+/* Lanes of a sum are read: reports the kept findings that they depend on. */
 static void read_lanes(const struct race *r, struct sum *s, const uint32_t lanes[4]) {
     uint32_t left = 0;
     for (unsigned i = 0; i < 4; i++)

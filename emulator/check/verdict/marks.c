@@ -155,6 +155,7 @@ DIAG(map_fence_missing) = {
 
 static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
+/* What a layer of `now` knows of a cluster: its own clock, or the one in the set for another cluster. */
 static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
                                       uint32_t cluster) {
     return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
@@ -178,6 +179,7 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
 }
 
+/* Does the clock know all 32 lanes of *first, which is of EVERY_LANE? */
 static bool knows_every(const struct toucher *t, const struct vclock *c, enum layer layer, const struct mark *first,
                         const struct mark *mine) {
     struct mark one = *first;
@@ -189,6 +191,7 @@ static bool knows_every(const struct toucher *t, const struct vclock *c, enum la
     return true;
 }
 
+/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? */
 static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
     const struct vclock *c = vclock_of(t, now, layer, first->cluster);
@@ -217,6 +220,7 @@ static const struct done *done_of(const struct op_record *op, bool wrote) {
     return op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
 }
 
+/* Does the viewer know, in the layer, that the part of the operation with *d is complete? */
 static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
@@ -244,6 +248,8 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct o
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
 
+/* Is the tensor map's change covered by fence.proxy.tensormap: a release by its writer, an acquire by a thread that
+ * the viewer knows (9.7.13.16)? */
 static bool is_map_fenced(const struct toucher *t, const struct mark *first, uint64_t at) {
     const struct map_acquires *q = &t->r->acquires;
     const struct viewer *v = t->v;
@@ -387,6 +393,7 @@ static bool leaves_out(const struct mark *m) {
     return m->flags & MARK_NARROW && m->by.site && m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cta.");
 }
 
+/* Of an operation's access and a later one: known as complete, or in which way not? */
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct op_record *op = first->by.op;
@@ -409,6 +416,7 @@ static const struct diag *strictly(const struct toucher *t, const struct mark *f
                                                                                                       : NULL;
 }
 
+/* The rule that the later access breaks; NULL: they are ordered, or do not race. */
 static const struct diag *order_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                         uint32_t both, uint64_t at) {
     struct vclock *const *now = t->v->now;

@@ -171,6 +171,7 @@ static bool knows_init(struct race *r, const struct event_sync *e, const struct 
     return true;
 }
 
+/* For a use by another CTA: has the object been published to it (9.7.13.4)? */
 static void check_published(struct race *r, const struct event_sync *e, const struct mbar_watch *m,
                             const struct note *n) {
     if (e->by.cta == e->owner || m->published == MBAR_PUBLISHED)
@@ -264,6 +265,7 @@ DIAG(phase_unseen) = {
         "an H200 counts the phases without a poll, too; compute-sanitizer (synccheck) there says \"Missing wait\".",
 };
 
+/* For an arrival: has any poll seen the phase before end (9.7.13.15.4)? */
 static void check_unseen(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     if (!e->phase || (m->seen && m->saw >= e->phase))
         return;

@@ -292,6 +292,7 @@ static bool knows_tensor(const struct viewer *v, enum layer layer, const struct 
            (v->synchronous && viewer_knows_done(&also, layer, first, wrote));
 }
 
+/* Does the viewer know the access of the stamp; of a cp.async, that it is complete? */
 static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
     if (s->flags & STAMP_COPY)
         return viewer_knows_copy(r, v, layer, s->warp, s->lane, s->time);
@@ -434,6 +435,7 @@ static const struct diag *tensor_strictly(const struct race *r, const struct not
     return race_is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
+/* verdict_note for shared memory. */
 static const struct diag *bytes_verdict(const struct race *r, const struct note *first, bool wrote,
                                         const struct viewer *v, bool writes) {
     if (wrote)
