@@ -100,7 +100,7 @@ static __device__ __forceinline__ struct sharing find_sharing(const struct gemm 
 
 /* ---------------------------------------------------------------- the K loop, one thread */
 
-/* Our slices of the tiles at `k`, to all who need them, and the promise of everything that will land here. */
+/* Loads our slices of the tiles at `k`, for all CTAs that need them, and announces all bytes that will land here. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct sharing *share,
                                                    struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
                                                    int k) {

@@ -109,7 +109,7 @@ static __device__ __forceinline__ struct sharing find_sharing(const struct gemm 
 
 /* ---------------------------------------------------------------- the K loop, one thread of each CTA */
 
-/* Our slices of our halves of the tiles at `k`, to all who need them. The bytes are reported to the leaders. */
+/* Loads our slices of our halves of the tiles at `k`, for all CTAs that need them. The bytes count at the leaders. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct sharing *share,
                                                    struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
                                                    int k) {

@@ -1,4 +1,4 @@
-/* launch.h - the host's half of step 05: what the kernel is told, how many clusters run, and the run. Host only. */
+/* launch.h - the host's half of step 05: the kernel's parameters, the number of clusters, and the run. Host only. */
 #ifndef STEP05_LAUNCH_H
 #define STEP05_LAUNCH_H
 
@@ -51,7 +51,7 @@ static inline CUtensorMap operand_map(const struct operand *o, const struct elem
                          tma_swizzle(operand_swizzle(e, 1, span)));
 }
 
-/* Everything the kernel is told. shared: bytes a CTA may have; *used: bytes it takes. */
+/* The kernel's parameters. shared: bytes that a CTA may have; *used: bytes that it uses. */
 static inline struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t *used) {
     const struct elem_info e = elem_info((enum elem_type)p->type);
     struct gemm g = {};

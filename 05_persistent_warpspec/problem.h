@@ -15,7 +15,7 @@
 
 enum scheduler { SCHEDULER_STATIC, SCHEDULER_CLC };
 
-/* A is m x k, B is n x k, C and D are m x n, `batch` of each, one behind the other. */
+/* A is m x k, B is n x k, C and D are m x n, `batch` of each, one after the other. */
 struct problem {
     int m, n, k, batch;
     int type, out;        /* of A and B: enum elem_type; of C and D: enum out_type */

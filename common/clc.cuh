@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-/* Asks once, for the whole cluster: 16 bytes are written at `response` in the shared memory of each of its CTAs and
- * taken off the tx-count of the mbarrier at `bar` there. Both: shared-window addresses of this CTA.
- * Who: one thread of the cluster, and none once an answer has been no. All CTAs of the cluster must be there.
+/* Asks once, for the whole cluster. The answer is 16 bytes at `response` in the shared memory of each of its CTAs; they
+ * count on the mbarrier at `bar` there. Both: shared-window addresses of this CTA.
+ * Who: one thread of the cluster, and none after an answer "no". All CTAs of the cluster must be running.
  * Completion: asynchronous, by the mbarriers. PTX ISA 9.7.13.17. */
 static __device__ __forceinline__ void clc_try_cancel(uint32_t response, uint32_t bar) {
     asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
@@ -40,9 +40,9 @@ static __device__ __forceinline__ uint32_t clc_read(uint32_t response, uint32_t 
     return yes;
 }
 
-/* The answers are written through the async proxy and read through the generic one. Before the next answer may come to
- * the same place: each reader releases after its read, then tells the asking thread, which acquires before it asks.
- * The two are about proxies: between threads, fence_release_shared() and mbarrier_wait_cluster() carry it.
+/* Answers are written through the async proxy and read through the generic one. Before the next answer may come to the
+ * same place, each reader releases after its read and then signals the asking thread, which acquires before it asks.
+ * These two fences are about proxies: fence_release_shared() and mbarrier_wait_cluster() order the threads.
  * PTX ISA 9.7.13.4, 9.7.13.17 (example). */
 static __device__ __forceinline__ void clc_release(void) {
     asm volatile("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;" ::: "memory");

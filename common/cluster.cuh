@@ -16,8 +16,8 @@ static __device__ __forceinline__ uint32_t warp_index(void) { return __shfl_sync
 static __device__ __forceinline__ uint32_t lane_index(void) { return threadIdx.x % 32; }
 
 /* 1 in exactly one lane of the warp, the same one each time, 0 in the others.
- * Who: a converged warp, all 32 lanes. The compiler knows that one lane is left below it, which plain
- * `lane == 0` does not tell it. Completion: synchronous. PTX ISA 9.7.13.14. */
+ * Who: a converged warp, all 32 lanes. Below it the compiler knows that only one lane runs, which plain `lane == 0`
+ * does not show. Completion: synchronous. PTX ISA 9.7.13.14. */
 static __device__ __forceinline__ uint32_t elect_one(void) {
     uint32_t elected;
     asm volatile("{\n\t"
@@ -71,8 +71,8 @@ static __device__ __forceinline__ uint32_t cluster_map(uint32_t address, uint32_
     return mapped;
 }
 
-/* All threads of all CTAs of the cluster have come here, and see what the others wrote before, but for what is still
- * under way asynchronously. Who: all threads of the cluster, converged warps. PTX ISA 9.7.13.3. */
+/* Waits for all threads of the cluster. Each then sees what the others wrote before, except for asynchronous operations
+ * in flight. Who: all threads of the cluster, converged warps. PTX ISA 9.7.13.3. */
 static __device__ __forceinline__ void cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");

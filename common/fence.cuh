@@ -12,7 +12,7 @@
 /* Makes this thread's earlier generic-proxy accesses to shared memory visible to later async-proxy accesses, and the
  * other way round.
  * Who: every thread that wrote what the tensor core or TMA will read, after its writes and before the barrier that
- * tells the issuing thread. One thread fencing for all is not enough: a fence orders its own thread's accesses.
+ * releases the issuing thread. One thread cannot fence for all: a fence orders only its own thread's accesses.
  * Completion: synchronous. PTX ISA 9.7.13.4. */
 static __device__ __forceinline__ void fence_proxy_async_shared(void) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -25,18 +25,18 @@ static __device__ __forceinline__ void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* After a relaxed wait that found its phase complete: what was released to it in shared memory, of this CTA or another
- * of the cluster, is there for this thread's later accesses, and for the copies and UMMAs it issues. Of global memory
- * it says nothing, which is why it costs nothing: ptxas makes no instruction of it.
+/* After a relaxed wait that found its phase complete: this thread's later accesses, and its copies and UMMAs, see what
+ * was released to it in shared memory, of this CTA or another of the cluster. It does not order global memory, so it
+ * costs nothing: ptxas makes no instruction of it.
  * Who: the thread that waited. Completion: synchronous. PTX ISA 9.7.13.4 (example), 8.8. */
 static __device__ __forceinline__ void fence_acquire_shared(void) {
     asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
 }
 
-/* Before a relaxed arrival: this thread's earlier accesses to the shared memory of its CTA, and those it was told of by
- * a barrier, come before what follows the wait.
- * Who: the thread that arrives, directly before it: a release covers what precedes its first instruction (8.8), so what
- * other lanes did is covered if __syncwarp() stands in front of the fence, and not if it stands between the two.
+/* Before a relaxed arrival: this thread's earlier accesses to its CTA's shared memory, and those that a barrier ordered
+ * before it, come before everything after the wait.
+ * Who: the thread that arrives, directly before it. A release covers what comes before its first instruction (8.8). So
+ * it covers other lanes if __syncwarp() comes before the fence, but not if it comes between fence and arrival.
  * Completion: synchronous. PTX ISA 9.7.13.4 (example). */
 static __device__ __forceinline__ void fence_release_shared(void) {
     asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory");
@@ -46,13 +46,13 @@ static __device__ __forceinline__ void fence_release_shared(void) {
  * Who: any thread. Completion: synchronous. PTX ISA 9.7.13.4. */
 static __device__ __forceinline__ void fence_gpu(void) { asm volatile("fence.sc.gpu;" ::: "memory"); }
 
-/* Before telling another thread (barrier, mbarrier, flag): this thread's earlier asynchronous tcgen05 operations are
- * ordered before what follows. Who: each thread with such operations. Completion: synchronous. PTX ISA 9.7.16.11.1. */
+/* Before signalling another thread (barrier, mbarrier, flag): this thread's earlier asynchronous tcgen05 operations
+ * come before what follows. Who: each thread with such operations. Completion: synchronous. PTX ISA 9.7.16.11.1. */
 static __device__ __forceinline__ void tcgen05_fence_before(void) {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }
 
-/* After being told: this thread's later asynchronous tcgen05 operations are ordered after what came before.
+/* After a wait: this thread's later asynchronous tcgen05 operations are ordered after what came before it.
  * Who: each thread that will issue such operations. Completion: synchronous. PTX ISA 9.7.16.11.1. */
 static __device__ __forceinline__ void tcgen05_fence_after(void) {
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");

@@ -13,14 +13,14 @@
 #include "fence.cuh"
 
 /* Starts a barrier in phase 0 that `count` arrivals complete (1 ... 2^20 - 1).
- * Who: one thread of the CTA; then fence_mbarrier_init() and a CTA barrier before anybody else uses it.
+ * Who: one thread of the CTA; then fence_mbarrier_init() and a CTA barrier before another thread uses it.
  * Completion: synchronous. PTX ISA 9.7.13.15.9. */
 static __device__ __forceinline__ void mbarrier_init(uint32_t bar, uint32_t count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory");
 }
 
 /* Ends the barrier's life, so that its 8 bytes may be used for something else.
- * Who: one thread, when nobody can still wait or arrive. Completion: synchronous. PTX ISA 9.7.13.15.10. */
+ * Who: one thread, when no thread can still wait or arrive. Completion: synchronous. PTX ISA 9.7.13.15.10. */
 static __device__ __forceinline__ void mbarrier_inval(uint32_t bar) {
     asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
 }
@@ -46,8 +46,8 @@ static __device__ __forceinline__ uint32_t mbarrier_try_wait(uint32_t bar, uint3
     return done;
 }
 
-/* Waits until the phase of this parity is complete. A parity of the phase before the current one returns at once, which
- * is why waiting for the wrong parity either falls through or never ends.
+/* Waits until the phase of this parity is complete. The parity of the phase before the current one returns at once, so
+ * a wait for the wrong parity either falls through or never ends.
  * Who: any thread of the CTA. Completion: synchronous. */
 static __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t parity) {
     while (!mbarrier_try_wait(bar, parity)) {
@@ -56,15 +56,15 @@ static __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t pari
 
 /* ---------------------------------------------------------------- bytes, and arrivals from other CTAs */
 
-/* One arrival, and `bytes` more that must land before the phase completes: raises the tx-count of the current phase,
- * which each asynchronous copy that signals here lowers again by what it brought. Bytes may land first.
+/* One arrival, and `bytes` that must also land before the phase completes: adds them to the current phase's tx-count.
+ * Each asynchronous copy that signals here subtracts the bytes it brought. Bytes may land first.
  * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13, 9.7.13.15.5. */
 static __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
 
-/* mbarrier_try_wait() of another CTA's arrivals too, or of a commit's or copy's, which signal at cluster scope.
- * Relaxed: it says that the phase is complete, and of memory nothing. PTX ISA 9.7.13.15.16. */
+/* mbarrier_try_wait() for arrivals at cluster scope: from another CTA, a commit or a copy.
+ * Relaxed: it says that the phase is complete, but orders no memory. PTX ISA 9.7.13.15.16. */
 static __device__ __forceinline__ uint32_t mbarrier_try_wait_relaxed(uint32_t bar, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t"
@@ -78,23 +78,23 @@ static __device__ __forceinline__ uint32_t mbarrier_try_wait_relaxed(uint32_t ba
     return done;
 }
 
-/* mbarrier_wait() where tcgen05 operations alone meet: tensor memory on both sides, tcgen05_fence_after() next.
+/* mbarrier_wait() between tcgen05 operations only: tensor memory on both sides, tcgen05_fence_after() next.
  * PTX ISA 9.7.16.6.4. */
 static __device__ __forceinline__ void mbarrier_wait_relaxed(uint32_t bar, uint32_t parity) {
     while (!mbarrier_try_wait_relaxed(bar, parity)) {
     }
 }
 
-/* mbarrier_wait() where shared memory is handed over, here or in another CTA of the cluster: bytes that a copy brought,
- * stages that have been read. The barrier waited for is always one of this CTA. Not for what threads left in global
- * memory: that takes .acquire.cluster, and a release to it. */
+/* mbarrier_wait() that hands over shared memory, here or in another CTA of the cluster: bytes that a copy brought, or
+ * stages that have been read. The barrier is always one of this CTA. Not for data that threads left in global memory:
+ * that needs .acquire.cluster, and a release before the arrival. */
 static __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar, uint32_t parity) {
     mbarrier_wait_relaxed(bar, parity);
     fence_acquire_shared();
 }
 
-/* 1 if the phase of this parity is complete, at once: unlike try_wait it never sleeps, so it can be asked early, before
- * there is nothing else left to do. When it says 1 it is mbarrier_wait_cluster(). PTX ISA 9.7.13.15.16. */
+/* 1 if the phase of this parity is complete. Unlike try_wait it never sleeps, so a thread can ask early, while it has
+ * other work. When it says 1, it is as good as mbarrier_wait_cluster(). PTX ISA 9.7.13.15.16. */
 static __device__ __forceinline__ uint32_t mbarrier_test_wait_cluster(uint32_t bar, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t"
@@ -109,9 +109,9 @@ static __device__ __forceinline__ uint32_t mbarrier_test_wait_cluster(uint32_t b
     return done;
 }
 
-/* One arrival on a barrier of any CTA of the cluster, which must be there still. bar: shared-window address as
- * cluster_map() or pair_leader_address() give it. Relaxed: of this thread's accesses it tells the waiter nothing. Those
- * to tensor memory are ordered by tcgen05_fence_before(), those to shared memory by fence_release_shared() before it.
+/* One arrival on a barrier of any CTA of the cluster, which must still be there.
+ * bar: shared-window address from cluster_map() or pair_leader_address(). Relaxed: it orders no memory of this thread.
+ * tcgen05_fence_before() before it orders accesses to tensor memory, fence_release_shared() those to shared memory.
  * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13, 9.7.16.6.4. */
 static __device__ __forceinline__ void mbarrier_arrive_relaxed(uint32_t bar) {
     asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");

@@ -25,8 +25,8 @@ static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t to, const 
                  : "memory");
 }
 
-/* The same, but the mbarrier may lie in the peer of the CTA that gets the data (cta_group::2): the parity of the CTA
- * that `bar` names decides whether the even or the odd CTA of each destination's pair hears of the bytes.
+/* The same, but the mbarrier may be in the peer of the CTA that gets the data (cta_group::2). `bar` names a CTA, and
+ * its parity decides whether the even or the odd CTA of each destination's pair counts the bytes.
  * bar: shared-window address of this CTA or its peer. */
 static __device__ __forceinline__ void tma_load_2d_multicast_pair(uint32_t to, const CUtensorMap *map, int x, int y,
                                                                   uint32_t bar, uint16_t ctas) {
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void tma_load_2d_multicast_pair(uint32_t to, c
  *
  * x, y, z: column, row and matrix, in elements. Everything else as above. */
 
-/* Into this CTA alone; bar: of this CTA. */
+/* Only into this CTA; bar: of this CTA. */
 static __device__ __forceinline__ void tma_load_3d(uint32_t to, const CUtensorMap *map, int x, int y, int z,
                                                    uint32_t bar) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -49,7 +49,7 @@ static __device__ __forceinline__ void tma_load_3d(uint32_t to, const CUtensorMa
                  : "memory");
 }
 
-/* Into this CTA alone; bar: of this CTA or its peer. */
+/* Only into this CTA; bar: of this CTA or its peer. */
 static __device__ __forceinline__ void tma_load_3d_pair(uint32_t to, const CUtensorMap *map, int x, int y, int z,
                                                         uint32_t bar) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2"
@@ -82,9 +82,9 @@ static __device__ __forceinline__ void tma_store_commit(void) {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* Waits until all but the latest `GROUPS` bulk groups of this thread have read their shared memory, which may be
- * overwritten or given back then; what they write may still be under way. Who: the thread that closed them.
- * PTX ISA 9.7.9.27.2.2. */
+/* Waits until all but the latest `GROUPS` bulk groups of this thread have read their shared memory. Then it may be
+ * overwritten or freed, although their writes may still be in flight.
+ * Who: the thread that closed them. PTX ISA 9.7.9.27.2.2. */
 template <int GROUPS> static __device__ __forceinline__ void tma_store_wait_read(void) {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(GROUPS) : "memory");
 }

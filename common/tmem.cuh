@@ -47,7 +47,7 @@ static __device__ __forceinline__ void tmem_relinquish_alloc_permit(void) {
 /* The same three for a CTA pair (cta_group::2): one warp of each of the two CTAs executes it, with the same `columns`,
  * and either may wait for the other. Each CTA gets these columns of its own tensor memory, at the same address.
  * tmem_pair_alloc(): the peer must have been launched. dst: of the executing CTA; each gets the address.
- * tmem_pair_dealloc(): after the accesses of both CTAs to these columns, which the two have to tell each other.
+ * tmem_pair_dealloc(): after the accesses of both CTAs to these columns, which the two must synchronise.
  * PTX ISA 9.7.16.7.1, Tables 46 - 48. */
 static __device__ __forceinline__ void tmem_pair_alloc(uint32_t dst, uint32_t columns) {
     asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(dst), "r"(columns)

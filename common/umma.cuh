@@ -78,8 +78,8 @@ static __device__ __forceinline__ void umma_commit(uint32_t bar) {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(bar) : "memory");
 }
 
-/* The same, one arrival on each barrier that lies where `bar` does in the shared memory of a CTA whose rank is a bit of
- * `ctas`. None of them may exit before its arrival has come. PTX ISA 9.7.16.12.1. */
+/* The same, with one arrival in each CTA whose rank is a bit of `ctas`, on its barrier at the offset of `bar`. None of
+ * them may exit before its arrival has come. PTX ISA 9.7.16.12.1. */
 static __device__ __forceinline__ void umma_commit_multicast(uint32_t bar, uint16_t ctas) {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "
                  "[%0], %1;" ::"r"(bar),

@@ -112,7 +112,7 @@ static void protect(const struct object *o, uint64_t first, uint64_t end, int pr
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = first / page * page;
     if (mprotect((void *)from, (end - from + page - 1) / page * page, protection) != 0)
         stop(o,
-             "the kernel lets nobody change the code of its static CUDA runtime (%s): build it with "
+             "the host does not allow changes to the code of the static CUDA runtime (%s): build it with "
              "NVCC_APPEND_FLAGS='-cudart shared'",
              strerror(errno));
 }

@@ -56,7 +56,7 @@ static __device__ __forceinline__ void copy_window(uint32_t window, uint32_t *ro
     }
 }
 
-/* What image_* leaves for one shape. A word nobody wrote is EMPTY. */
+/* The results of image_* for one shape. A word that nothing wrote is EMPTY. */
 struct image {
     uint32_t loaded[COUNTS][MAX_REGISTERS][WARPGROUP];  /* [count][register][thread]: the code of the cell it got */
     uint32_t stored[COUNTS][TMEM_LANES][IMAGE_COLUMNS]; /* [count][lane][column]: the code of who wrote it */
@@ -186,7 +186,7 @@ static int wrong_loads(const struct shape *s, const struct image *image, int cou
     return wrong;
 }
 
-/* Cells that a store left other than the formula says: those it owns and those it must leave alone. */
+/* Cells that differ from the formula after a store: those it owns and those it must leave alone. */
 static int wrong_stores(const struct shape *s, const struct image *image, int count) {
     static uint32_t want[TMEM_LANES][IMAGE_COLUMNS];
     int wrong = 0;

@@ -76,7 +76,7 @@ static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t
         tma_load_2d_pair(to, map, x, y, full);
 }
 
-/* Our slices of our halves of K tile `kt` into the stage of all who need them. */
+/* Loads our slices of our halves of K tile `kt` into the stage of all CTAs that need them. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct place *p,
                                                    struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
                                                    uint32_t kt) {

@@ -43,8 +43,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
- * filler waits for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
+ * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t
         tma_load_2d_pair(to, map, x, y, full);
 }
 
-/* Our slices of our halves of K tile `kt` into a stage that is empty, of all who need them. */
+/* Loads our slices of our halves of K tile `kt` into an empty stage of all CTAs that need them. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct place *p,
                                                    struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
                                                    uint32_t kt, struct ring *stage) {

@@ -49,8 +49,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
- * filler waits for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
+ * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };

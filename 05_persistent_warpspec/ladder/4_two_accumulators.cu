@@ -36,8 +36,8 @@ struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
      * empty: cluster_m / 2 + cluster_n - 1 arrivals, the commits of all pairs that read what we write. */
     uint64_t full[MAX_STAGES], empty[MAX_STAGES];
-    /* Accumulator i is complete: 1 arrival, the leader's commit, in both CTAs. It has been read: in the leader;
-     * 8 arrivals, one an epilogue warp of both CTAs. */
+    /* acc_full: accumulator i is complete; 1 arrival, the leader's commit, in both CTAs. acc_empty: it has been read;
+     * in the leader, 8 arrivals, one for each epilogue warp of both CTAs. */
     uint64_t acc_full[ACCUMULATORS], acc_empty[ACCUMULATORS];
     uint32_t tmem_base;
 };
@@ -57,8 +57,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
- * filler waits for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
+ * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };

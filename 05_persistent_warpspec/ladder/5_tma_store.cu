@@ -42,10 +42,10 @@ struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
      * empty: cluster_m / 2 + cluster_n - 1 arrivals, the commits of all pairs that read what we write. */
     uint64_t full[MAX_STAGES], empty[MAX_STAGES];
-    /* Accumulator i is complete: 1 arrival, the leader's commit, in both CTAs. It has been read: in the leader;
-     * 8 arrivals, one an epilogue warp of both CTAs. */
+    /* acc_full: accumulator i is complete; 1 arrival, the leader's commit, in both CTAs. acc_empty: it has been read;
+     * in the leader, 8 arrivals, one for each epilogue warp of both CTAs. */
     uint64_t acc_full[ACCUMULATORS], acc_empty[ACCUMULATORS];
-    /* C buffer i: 1 arrival, of the C warp, and its bytes; 4 arrivals, one an epilogue warp. */
+    /* C buffer i. c_full: 1 arrival, of the C warp, and its bytes; c_empty: 4 arrivals, one for each epilogue warp. */
     uint64_t c_full[BUFFERS], c_empty[BUFFERS];
     uint32_t tmem_base;
 };
@@ -72,8 +72,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
- * filler waits for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
+ * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };
@@ -236,8 +236,8 @@ static __device__ __forceinline__ void c_role(const struct gemm *g, const struct
  * Each warp has 32 rows of every subtile, a slab of shared memory, to itself, and stores it by itself, so that no
  * barrier joins the four. Thread = row: 128 bytes, the swizzle's span. */
 
-/* Where the thread's row lies in a buffer, 16 bytes each, in the order of the columns. It is worked out once: with
- * buffer_at() added, which is a constant, these are the addresses in each buffer. */
+/* The places of the thread's row in a buffer, 16 bytes each, in the order of the columns. It is computed once: with the
+ * constant buffer_at() added, these are the addresses in each buffer. */
 struct row {
     unsigned char *at[SUBTILE_COLUMNS / 4];
 };

@@ -103,7 +103,7 @@ static inline struct ladder_options ladder_read_options(int argc, char **argv, c
 
 /* ---------------------------------------------------------------- host: the plan and the launch */
 
-/* Everything the kernel is told. shared: bytes a CTA may have. */
+/* The kernel's parameters. shared: bytes that a CTA may have. */
 static inline struct gemm ladder_plan(const struct rung *r, const struct ladder_options *o, const struct gemm_data *x,
                                       uint32_t shared) {
     const struct gemm_problem *p = &o->p;

@@ -1,4 +1,4 @@
-/* check/listener.c - the check of order as a listener: events to what is known, and to what memory remembers. */
+/* check/listener.c - the check of order as a listener: passes events to what is known and to what memory remembers. */
 #include "base/fatal.h"
 #include "base/heap.h"
 #include "check/check.h"
@@ -7,13 +7,13 @@
 #include "check/verdict/mbarriers.h"
 #include "check/verdict/peers.h"
 
-/* What is kept for a cluster, from its start to its end. */
+/* The state of the check for a cluster, from its start to its end. */
 struct checked {
     struct race known;
     struct shadow *shadow;
 };
 
-/* What is kept for a launch, likewise. */
+/* The same for a launch. */
 struct checked_launch {
     struct grid_watch known;
     struct cells *cells;
@@ -39,7 +39,7 @@ static void end(const struct listener *self, struct cluster *cl) {
     *event_watch(self, &cl->cta[0]) = NULL;
 }
 
-/* The time of an event. False: too many have come. */
+/* Counts events: their number is the time. False: the limit is reached. */
 static bool count(struct race *r, uint32_t events) {
     if (r->time >= r->most_time)
         return false;
@@ -63,7 +63,7 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (c->known.strict && e->agent == AGENT_THREAD && e->space == SPACE_SHARED && e->effect & EFFECT_WRITE)
         verdict_mbar_store(&c->known, e);
     if (n && e->agent == AGENT_CLC && !n->spanned &&
-        n->written.how == DONE_TOKEN) /* the answer goes to one CTA after the other */
+        n->written.how == DONE_TOKEN) /* the answer goes to one CTA after another */
         n = note_again(&c->known, self, e->by.op);
     if (e->space == SPACE_SHARED && e->owner != e->by.cta)
         verdict_peer(&c->known, e, n);

@@ -28,7 +28,7 @@ double clock_class_cycles(const struct clock_table *t, enum trace_run class) {
 static uint32_t sm_of(const struct clock_place *p, uint32_t rank) { return p->sm[rank % CLOCK_RANKS]; }
 
 static struct clock_box box_of(const struct trace_op *op) {
-    /* where the address is not known the coordinates tell boxes of a map apart */
+    /* if the address is not known, the coordinates distinguish boxes of a map */
     uint64_t address = op->global;
     if (!address)
         for (uint32_t i = 0, n = op->dims < 5 ? op->dims : 5; i <= n; i++)
@@ -48,7 +48,7 @@ static void start_copy(struct clock_model *m, const struct clock_place *p, const
     const struct clock_box box = box_of(op);
     if (op->follows) {
         s->done = clock_store_write(m, s->at, &box);
-    } else if (op->from && op->to) { /* from an SM to another */
+    } else if (op->from && op->to) { /* from one SM to another */
         const double sent = clock_store_read(m, sm_of(p, op->from - 1), s->at, &box) + m->costs->arrive_remote;
         s->done = clock_arrive(m, sm_of(p, op->to - 1), sent, &box);
     } else if (op->from) {
@@ -73,7 +73,7 @@ static void start_umma(struct clock_model *m, struct clock_place *p, const struc
     *latest = fmax(*latest, s->done);
 }
 
-/* By way of L2 alone: .cg, the form that copies of 16 bytes have (9.7.9.25.3.1). */
+/* Only through L2: .cg, the form of 16-byte copies (9.7.9.25.3.1). */
 static double start_cp_async(struct clock_model *m, uint32_t sm, double at, const struct trace_op *op) {
     struct clock_access a = {.strong = true};
     for (uint64_t off = 0; off < op->bytes; off += 16)

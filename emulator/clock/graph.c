@@ -1,5 +1,5 @@
-/* clock/graph.c - see clock/graph.h. One pass over the events in the log's order, in which an event stands behind all
- * that it waits for. */
+/* clock/graph.c - contract in clock/graph.h. One pass over the events in the order of the log, where an event comes
+ * after everything that it waits for. */
 #include "clock/graph.h"
 
 #include "base/heap.h"
@@ -7,14 +7,14 @@
 #include <string.h>
 
 #define MAX_WARPS 64u
-#define GROUPS 64u /* async-groups of a warp that may be told apart */
+#define GROUPS 64u /* limit of distinct async-groups of a warp */
 
-/* What the pass keeps for a warp. All are numbers of events + 1. */
+/* The state of the pass for a warp. All are numbers of events + 1. */
 struct warp_state {
-    uint32_t last[32];          /* by lane, in the order of the program */
+    uint32_t last[32];          /* by lane: its latest event in program order */
     uint32_t loads, stores;     /* tcgen05.ld and .st since the last wait: the latest operation + 1 of a list */
     uint32_t bulk_open, open;   /* operations not yet in a group: bulk, cp.async */
-    uint32_t groups[2][GROUPS]; /* committed: the lists, the latest at [num - 1] */
+    uint32_t groups[2][GROUPS]; /* lists of committed groups, the latest at [num - 1] */
     uint32_t num_groups[2];
 };
 struct raw_edge {
@@ -29,10 +29,10 @@ struct pass {
     struct raw_edge *raw;
     uint32_t num, cap;
     struct warp_state *warps; /* rank * MAX_WARPS + warp */
-    uint32_t *contributes;    /* by object: the latest event of the phase that runs, + 1 */
+    uint32_t *contributes;    /* by object: latest event of the current phase, + 1 */
     uint32_t *before;         /* by event: the one before in that list */
     uint32_t *phase;          /* by object: its latest phase + 1 */
-    uint32_t *asked;          /* by object: the latest test answered "no" since, + 1; by event in `before` */
+    uint32_t *asked;          /* by object: latest test since then with the answer "no", + 1; by event in `before` */
     uint32_t *op_next;        /* by operation: the next in its list of loads, stores or a group */
     uint32_t start[16];       /* by rank: LIFE_CTA_START + 1 */
     uint32_t begin;           /* LIFE_CLUSTER_START + 1 */
@@ -50,7 +50,7 @@ static struct warp_state *warp_of(struct pass *p, uint32_t rank, uint32_t warp) 
     return &p->warps[(size_t)(rank % 16) * MAX_WARPS + warp % MAX_WARPS];
 }
 
-/* Behind the last events of the same lanes: those of other lanes are another path through the program. */
+/* Orders the event after the last events of its lanes; events of other lanes are another path through the program. */
 static void after_own(struct pass *p, uint32_t i, const struct trace_event *e) {
     struct warp_state *w = warp_of(p, e->rank, e->warp);
     const uint32_t lanes = e->lanes ? e->lanes : ~0u;
@@ -74,7 +74,7 @@ static void contribute(struct pass *p, uint32_t i, uint32_t object) {
     p->contributes[object - 1] = i + 1;
 }
 
-/* How long an arrival takes to take effect. */
+/* Cycles until an arrival takes effect. */
 static double arrival(const struct pass *p, const struct trace_event *e) {
     if (clock_by_op(e))
         return 0;
@@ -122,7 +122,7 @@ static void group_commit(struct pass *p, const struct trace_event *e) {
     *open = 0;
 }
 
-/* All but the latest so many groups; with .read what has read its sources: the second halves of stores may go on. */
+/* Waits for all but the latest groups. With .read for reads of sources: the second halves of stores may go on. */
 static void group_wait(struct pass *p, uint32_t i, const struct trace_event *e) {
     struct warp_state *w = warp_of(p, e->rank, e->warp);
     const uint32_t bulk = e->what & 1, stay = e->what >> 2;
@@ -135,7 +135,7 @@ static void group_wait(struct pass *p, uint32_t i, const struct trace_event *e) 
 static void issued(struct pass *p, uint32_t i, const struct trace_event *e) {
     const struct trace_op *op = &p->c->ops[e->op - 1];
     struct warp_state *w = warp_of(p, op->rank, op->warp);
-    if (op->issued != i + 1) /* each is in one list, once */
+    if (op->issued != i + 1) /* each operation is in one list, once */
         return;
     if (op->follows) { /* the second half of a store belongs to the group of the first */
         edge(p, p->c->ops[op->follows - 1].started, i, 0, false);
@@ -215,7 +215,7 @@ static void sync(struct pass *p, uint32_t i, const struct trace_event *e) {
     }
 }
 
-/* A wait's end: behind what ended it. */
+/* Orders the end of a wait after its cause. */
 static void wait(struct pass *p, uint32_t i, const struct trace_event *e) {
     if (e->kind == WAIT_MET && !e->cluster && e->cause && e->cause - 1 < i) {
         const struct trace_event *cause = &p->c->events[e->cause - 1];
@@ -224,7 +224,7 @@ static void wait(struct pass *p, uint32_t i, const struct trace_event *e) {
     }
 }
 
-/* The end of a CTA and of a cluster come behind all that was done there. */
+/* Orders the end of a CTA or cluster after everything that was done in it. */
 static void life(struct pass *p, uint32_t i, const struct trace_event *e) {
     if (e->kind == LIFE_CLUSTER_START)
         p->begin = i + 1;
@@ -264,7 +264,7 @@ static void one(struct pass *p, uint32_t i) {
         life(p, i, e);
 }
 
-/* Sorts the edges by where they begin. */
+/* Sorts the edges by their first event. */
 static void sort_edges(struct pass *p) {
     struct clock_graph *g = p->g;
     const uint32_t n = p->c->num_events;

@@ -1,8 +1,8 @@
 /* clock/graph.h - which events of a cluster wait for which.
  *
- * Edges go from an event to a later one of the same cluster's log. Order edges are those of a thread's program: what
- * its warp ran in between is issued behind them. The others say what an event waits for beside that, and how long that
- * takes to come through.
+ * An edge goes from an event to a later one of the same cluster's log. Order edges follow a thread's program: the
+ * instructions between two events of its warp are issued after the first. The other edges say what else an event waits
+ * for, and how many cycles that takes to arrive.
  */
 #ifndef CLOCK_GRAPH_H
 #define CLOCK_GRAPH_H
@@ -17,14 +17,14 @@ struct clock_edge {
 };
 
 struct clock_graph {
-    struct clock_edge *edges; /* event e's are those from first[e] to first[e + 1] */
+    struct clock_edge *edges; /* those of event e are first[e] to first[e + 1] - 1 */
     uint32_t *first;
-    uint32_t *pending; /* by event: how many it waits for */
-    uint32_t *decides; /* of a test answered "no": the event of the phase that it asked for + 1, of a read of the
-                          answer's; 0: none came */
+    uint32_t *pending; /* by event: number of events for which it waits */
+    uint32_t *
+        decides; /* for a test with the answer "no": the event of the phase it asked for, + 1; for a read of the response: its event; 0: none came */
 };
 
-/* What an event is to the clock. */
+/* The kinds of events for the clock. */
 static inline bool clock_by_op(const struct trace_event *e) {
     return e->op && !(e->class == TRACE_OP && e->kind == OP_ISSUED);
 }
@@ -35,7 +35,7 @@ static inline bool clock_is_phase(const struct trace_event *e) {
 static inline bool clock_is_test(const struct trace_event *e, bool yes) {
     return e->class == TRACE_SYNC && e->kind == SYNC_MBAR_TEST && (e->count != 0) == yes;
 }
-/* Of threads, in the order of their program. */
+/* Is it an event of threads, in program order? */
 static inline bool clock_in_program(const struct trace_log *log, const struct trace_cluster *c,
                                     const struct trace_event *e) {
     (void)log;

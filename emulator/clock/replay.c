@@ -1,8 +1,8 @@
-/* clock/replay.c - the events of a log in the order of the clock.
+/* clock/replay.c - replays the events of a log in the order of the clock.
  *
- * An event is due when all that it waits for (clock/graph.h) has taken place; of those that are due the earliest is
- * next, of all clusters. It asks the agents (clock/model.h) for what it needs, and its time is known then. Clusters
- * that were not resident at first start on the SMs of one that has ended.
+ * An event is due when everything that it waits for (clock/graph.h) has taken place. Of the due events of all clusters
+ * the earliest is next. It asks the agents (clock/model.h) for what it needs, and then its time is known. Clusters that
+ * were not resident at first start on the SMs of a cluster that has ended.
  */
 #include "clock/clock.h"
 
@@ -15,18 +15,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cluster on its SMs. Arrays by event, by operation, by rank, or by rank and warp. */
+/* A cluster on its SMs, until it ends. Arrays by event, by operation, by rank, or by rank and warp. */
 struct live {
     const struct trace_cluster *c;
     struct clock_graph graph;
     double begin, end;
-    double *order, *other;         /* since when an event's program has come to it, and all else that it waits for */
-    double *issued;                /* of threads: when its instruction was, 0: not yet; of a load that has taken place,
-                                      when its answer comes */
+    double *order, *other; /* when the program has reached the event; when everything else that it waits for is there */
+    double *
+        issued; /* for threads: when the instruction was issued, 0: not yet; for a load that has taken place: when its data come */
     uint32_t *order_by, *other_by; /* events + 1 */
     double *cycle;
     uint32_t *cause;
-    double *done, *there; /* operations: when complete; of a load, when L2 has sent it */
+    double *done, *there; /* operations: when complete; for a load, when L2 has sent it */
     struct clock_place place;
     uint32_t left;
 };
@@ -84,10 +84,10 @@ static void push_event(struct replay *r, uint32_t cluster, uint32_t event) {
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-/* Takes an operation up at `at`; returns its start, and l->done is its end. */
+/* Starts an operation at cycle `at` or later. Returns its start; l->done is its end. */
 static double start(struct replay *r, struct live *l, uint32_t number, double at) {
     const struct trace_op *op = &l->c->ops[number - 1];
-    const bool copied = op->leader && op->leader != number; /* by multicast: asked for once */
+    const bool copied = op->leader && op->leader != number; /* a multicast asks for the bytes once */
     const struct clock_start s = clock_start(r->model, &l->place, op, trace_string(r->log, op->name), at,
                                              copied ? &l->there[op->leader - 1] : NULL);
     l->there[number - 1] = s.there;
@@ -98,7 +98,7 @@ static double start(struct replay *r, struct live *l, uint32_t number, double at
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-/* The answer of a test_wait that does not wait for it: "yes" only because the log had it so. */
+/* Is the "yes" of a test_wait there only because the log has it, and not by the clock? */
 static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i, double asked) {
     const struct trace_event *e = &l->c->events[i];
     if (!clock_is_test(e, true) || l->other[i] <= asked || !e->site ||
@@ -110,7 +110,7 @@ static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i,
     return !(clock_is_test(last, false) && last->object == e->object);
 }
 
-/* The warp issues what it ran since its last event, this event's instruction the last of it, from `at` on. */
+/* The warp issues its instructions since its last event, this event's own last, from cycle `at`. */
 static double issue(struct replay *r, const struct live *l, uint32_t i, double at) {
     const struct trace_event *e = &l->c->events[i];
     double slots = 0, cycles = 0;
@@ -118,15 +118,14 @@ static double issue(struct replay *r, const struct live *l, uint32_t i, double a
         slots += e->ran[k];
         cycles += e->ran[k] * clock_class_cycles(r->costs, (enum trace_run)k);
     }
-    if (clock_is_test(e, false) &&
-        e->times > 1) { /* a run of polls: the wait that it stands for is told of by others */
+    if (clock_is_test(e, false) && e->times > 1) { /* a run of polls: other events show the wait that it stands for */
         slots /= e->times;
         cycles /= e->times;
     }
     return clock_issue(r->model, l->place.sm[e->rank % CLOCK_RANKS], e->warp, at, slots, cycles);
 }
 
-/* The lines that an access to global memory touches. */
+/* The lines of an access to global memory. */
 static struct clock_access access_of(const struct trace_cluster *c, const struct trace_event *e) {
     struct clock_access a = {.strong = e->what & 1};
     for (uint32_t i = 0; i < e->pending; i++) {
@@ -137,7 +136,7 @@ static struct clock_access access_of(const struct trace_cluster *c, const struct
     return a;
 }
 
-/* An event of threads, whose instruction has been issued at `at`. */
+/* An event of threads with an instruction that was issued at cycle `at`. */
 static double thread(struct replay *r, struct live *l, uint32_t i, double at) {
     const struct trace_event *e = &l->c->events[i];
     double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
@@ -157,9 +156,9 @@ static double thread(struct replay *r, struct live *l, uint32_t i, double at) {
     return fmax(at, l->other[i]);
 }
 
-/* When an event of threads takes place; false: the agents that it asks next are to be asked later, and it is due again
- * then. They are asked in the order of time: a warp that has waited for what it read issues when that is there, and the
- * access to global memory behind it goes out when it has been issued. */
+/* The cycle at which an event of threads takes place. False: its next request to the agents comes later, and it is due
+ * again then. The agents are asked in the order of time: a warp that waited for a load issues when its data are there,
+ * and the next access to global memory goes out when it has been issued. */
 static bool in_program(struct replay *r, struct live *l, const struct due *d, double *at) {
     const struct trace_event *e = &l->c->events[d->event];
     const bool global = e->class == TRACE_GLOBAL;
@@ -208,7 +207,8 @@ static void begin(struct replay *r, uint32_t cluster, double at, const uint32_t 
             push_event(r, cluster, i);
 }
 
-/* Tests answered "no" that the clock answers "yes", where the threads go on to something else than asking again. */
+/* The number of tests with the answer "no" for which the clock says "yes", if the threads then do something other than
+ * ask again. */
 static uint64_t forced_no(const struct live *l) {
     uint64_t n = 0;
     for (uint32_t i = 0; i < l->c->num_events; i++) {
@@ -244,7 +244,7 @@ static void release(struct replay *r, uint32_t cluster) {
     }
 }
 
-/* A cluster has ended: its SMs go to the next in which something happens. */
+/* A cluster has ended: its SMs go to the next cluster with any event. */
 static void end(struct replay *r, uint32_t cluster) {
     const struct live *l = &r->live[cluster];
     release(r, cluster);
@@ -257,8 +257,8 @@ static void end(struct replay *r, uint32_t cluster) {
     }
 }
 
-/* Of what lets an event take place at the same time the first counts; of arrivals at a barrier the last in the
- * emulator's order, which completes the phase. */
+/* If several causes let an event take place at the same time, the first counts; for arrivals at a barrier the last in
+ * the emulator's order, because it completes the phase. */
 static bool decides(const struct live *l, uint32_t to, double at, uint32_t by) {
     const struct trace_event *e = &l->c->events[to];
     const bool phase = e->class == TRACE_SYNC &&
@@ -266,7 +266,7 @@ static bool decides(const struct live *l, uint32_t to, double at, uint32_t by) {
     return at > l->other[to] || (phase && at == l->other[to] && by > l->other_by[to]);
 }
 
-/* Those who wait for event i know now when it takes place. */
+/* Passes the time of event i to the events that wait for it. */
 static void tell(struct replay *r, uint32_t cluster, uint32_t i) {
     struct live *l = &r->live[cluster];
     for (uint32_t k = l->graph.first[i]; k < l->graph.first[i + 1]; k++) {

@@ -16,14 +16,14 @@ enum { LINES = sizeof lines / sizeof lines[0] };
 
 static double *cost_of(struct clock_table *table, size_t line) { return (double *)((char *)table + lines[line].at); }
 
-/* What a cost in this unit is in cycles, or in bytes a cycle, of an SM at `ghz`. */
+/* Converts a cost to cycles, or to bytes in a cycle, of an SM at `ghz`. */
 static double in_cycles(const char *unit, double value, double ghz) {
     if (strcmp(unit, "ns") == 0)
         return value * ghz;
     return strcmp(unit, "GB/s") == 0 ? value / ghz : value;
 }
 
-/* The costs that do not follow the SM's clock. */
+/* Converts the costs that do not follow the SM's clock. */
 static void set_clock(struct clock_table *table, double ghz) {
     for (size_t i = 0; i < LINES; i++) {
         double *cost = cost_of(table, i);

@@ -150,7 +150,7 @@ static const char *ring_cause(const struct scene *at, struct strbuf *o, const st
     if (deadlock_is_fresh(k) && s->g->wait.value == 0) {
         strbuf_put(o, "warp %u waits for parity 0 of ", s->w->index);
         say_barrier(o, k, name);
-        strbuf_put(o, ", and nothing arrives before it has continued");
+        strbuf_put(o, ", and nobody arrives before it has gone on");
         return "Let a thread that fills stages wait for parity 1 in its first round: that phase counts as over, "
                "because the stages begin empty";
     }

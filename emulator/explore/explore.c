@@ -104,8 +104,8 @@ static void tell_difference(const struct exploration *x) {
     schedule_of(x, x->first, schedule, sizeof schedule);
     add_command(x, schedule, &command);
     fprintf(stderr,
-            "sm100emu: %s does otherwise, the first of eager, lazy, random:1, pct:1, random:2, ...\n%s"
-            "  to see it again:\n    %s\n",
+            "sm100emu: %s gives another result, the first of eager, lazy, random:1, pct:1, random:2, ...\n%s  to see "
+            "it again:\n    %s\n",
             schedule, x->why.s, command.s);
     xfree(command.s);
 }

@@ -316,7 +316,7 @@ static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_fo
     if (p->ftz && t != PTX_MOD_f32 && t != PTX_MOD_f16 && t != PTX_MOD_f16x2)
         return isa_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
     if (p->half && p->has_q != p->packed) /* 9.7.7.2 */
-        return isa_refuse(b, "setp writes p|q for the x2 types, and p alone for .f16 and .bf16");
+        return isa_refuse(b, "setp writes p|q for the x2 types, and only p for .f16 and .bf16");
     if (!plan_operands(b, in, p))
         return false;
     bool plain = !p->has_q && !p->bool_op && !p->half && !p->ftz && !alu_is_sink(&in->o[0]);

@@ -190,7 +190,7 @@ bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
     if (k.of[PTX_KIND_shape] != PTX_MOD_m8n8 || k.of[PTX_KIND_type] != PTX_MOD_b16 || k.of[PTX_KIND_unpacked] ||
         k.of[PTX_KIND_packed])
         return isa_refuse(b,
-                          "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone");
+                          "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments only in figures");
     f->space = isa_space(k.of[PTX_KIND_space]);
     f->store = src->op == PTX_OP_stmatrix;
     f->trans = ptx_has(src, PTX_MOD_trans);

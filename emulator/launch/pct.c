@@ -1,28 +1,30 @@
-/* launch/pct.c - the schedule pct: who runs next goes by priorities that the seed draws.
+/* launch/pct.c - the schedule pct: priorities that the seed draws decide what runs next.
  *
  * After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of
- * Finding Bugs" (ASPLOS 2010). Every agent gets a random priority when it comes into being; of those that can run, the
- * one of the highest priority does. Before DEPTH - 1 steps, drawn from the k that are expected, the agent that is about
- * to run gets a priority below all of these, each change another. A bug of depth d, one that shows whenever d steps
- * come in a certain order, is then found by a run of depth d with a probability of 1 / (n k^(d-1)) or more, n being the
- * number of agents.
+ * Finding Bugs" (ASPLOS 2010). Every agent gets a random priority when it is created. Of the agents that can run, the
+ * one with the highest priority does. Before DEPTH - 1 steps, drawn from the k expected ones, the agent about to run
+ * gets a priority below all of these, a different one at each change. Let a bug of depth d be one that shows whenever d
+ * steps come in a certain order. A run of depth d then finds it with a probability of at least 1 / (n k^(d-1)), where n
+ * is the number of agents.
  *
- * Here an agent is a warp, a queue, or, where the operations of a queue have no order (copies), each of them by itself;
- * a step is an instruction of a warp or an operation. Islands know nothing of one another: n and k are those of the
- * island that has the bug. k is what the user gives, or what the kernel's latest launch in this process took, or
- * unknown. Then a step is drawn by its magnitude first, and 1 / k becomes 1 / (MAGNITUDES k).
+ * Here an agent is a warp or a queue; if the operations of a queue have no order (copies), each of them is an agent. A
+ * step is an instruction of a warp, or an operation. Islands know nothing of one another: n and k are those of the
+ * island that has the bug. k is what the user gives, or the steps of the kernel's latest launch in this process, or
+ * unknown. If it is unknown, a step's magnitude is drawn first, and 1 / k becomes 1 / (MAGNITUDES k).
  *
- * The bound does not hold for what is not drawn: which lanes of a warp that have parted go on, which SM a CTA gets,
- * when a full queue makes room (machine/async.h), and clusters beyond the window of launch/sched.c. And it holds up to
- * the step at which an agent gives way, that is gets a priority below all others: by nanosleep; after SPIN instructions
- * that others cannot notice, since it may be polling; where no cluster has ended for long (PATIENCE in launch/sched.c).
+ * The bound does not cover what is not drawn: which lanes of a split warp go on, which SM a CTA gets, when a full queue
+ * makes room (machine/async.h), and clusters beyond the window of launch/sched.c. And it holds only up to the step at
+ * which an agent gives way, that is, gets a priority below all others. It does so by nanosleep; after SPIN instructions
+ * without an effect on others, because it may be polling; or if no cluster has ended for long (PATIENCE in
+ * launch/sched.c).
  */
 #include "launch/state.h"
 
 #define MAGNITUDES 32u
 #define SPIN 4096u
-#define SPIN_AGAIN 64u /* of an agent that has given way before */
-/* Agents' first priorities are above 2^63 (mach_priority), those of changes between, of agents that gave way below. */
+#define SPIN_AGAIN 64u /* for an agent that has given way before */
+/* First priorities are above 2^63 (mach_priority); those from changes are in between; those of agents that gave way are
+ * below. */
 #define CHANGED (UINT64_C(1) << 62)
 
 void launch_pct_init(struct launch_island *isl) {
@@ -37,12 +39,12 @@ void launch_pct_init(struct launch_island *isl) {
 
 static void give_way(struct launch_island *isl, uint64_t *priority) { *priority = --isl->lowest; }
 
-/* NULL: it is nobody. */
+/* NULL: no agent. */
 static uint64_t *priority_of(struct launch_agent a) { return a.w ? &a.w->priority : async_priority(a.q); }
 
 struct choice {
     uint64_t below;
-    uint64_t *priority; /* of the best one so far; NULL: there is none */
+    uint64_t *priority; /* of the best agent so far; NULL: none */
     struct launch_agent best;
 };
 
@@ -96,7 +98,7 @@ bool launch_run_pct(struct launch_island *isl, bool late) {
             run_warp(isl, a.best.w);
             return true;
         }
-        below = *a.priority; /* its operation cannot proceed: the next agent */
+        below = *a.priority; /* its operation cannot proceed: take the next agent */
         if (async_step(a.best.q))
             return true;
     }

@@ -19,7 +19,7 @@ void place_leave(struct sm *sm, const struct place_needs *n) {
     sm->free_ctas++;
 }
 
-/* Of the SMs [first, first + count) that have room, the one with the fewest CTAs, lowest number first; NULL: none. */
+/* Of the SMs [first, first + count) with room, the one with the fewest CTAs, lowest number first; NULL: none. */
 static struct sm *roomiest(struct gpu *gpu, const struct place_needs *n, uint32_t first, uint32_t count) {
     struct sm *best = NULL;
     for (uint32_t i = first; i < first + count; i++) {

@@ -9,14 +9,14 @@
 
 #include "machine/machine.h"
 
-/* What a CTA takes of an SM. */
+/* What a CTA needs of an SM. */
 struct place_needs {
     uint32_t threads, regs, smem;
 };
 
-/* Finds room for all CTAs of a cluster at once and takes it: sms[rank]. False: nothing was taken. */
+/* Finds room for all CTAs of a cluster at once and takes it: sms[rank]. False: no room, nothing taken. */
 bool place_cluster(struct gpu *gpu, const struct place_needs *n, uint32_t ctas, struct sm *sms[MACH_MAX_CLUSTER]);
-/* Gives back what one CTA took. */
+/* Frees the room of one CTA. */
 void place_leave(struct sm *sm, const struct place_needs *n);
 /* How many such clusters an empty GPU holds. */
 uint32_t place_capacity(const struct mach_config *config, const struct place_needs *n, uint32_t ctas);

@@ -1,9 +1,9 @@
 /* launch/resident.c - which clusters are resident, and in which island.
  *
- * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has
- * run. The islands (machine/island.h) are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
- * size. A kernel whose clusters may see one another (launch/shares.c) has one island, and so has every kernel under
- * MACH_SCHED_MODEL.
+ * CTAs become resident in the order of their numbers, as launch/place.h says. A CTA costs host memory only when it
+ * first runs. An island (machine/island.h) is the part of the GPU that a cluster of the kernel cannot leave: an SM, a
+ * TPC or a GPC, by the cluster's size. A kernel whose clusters may see one another (launch/shares.c) has one island,
+ * and so has every kernel under MACH_SCHED_MODEL.
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -67,8 +67,8 @@ static void tell(struct cta *cta, enum event_life_kind kind, uint32_t bytes) {
     tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = kind, .owner = cta, .bytes = bytes});
 }
 
-/* A CTA that starts and ends takes the host as long as about so many instructions: the watchdog counts it as these, so
- * that a grid of 2^31 CTAs that do nothing is stopped as one that runs as long is. */
+/* The start and end of a CTA take the host about as long as this many instructions. The watchdog counts them so, to
+ * stop a grid of 2^31 empty CTAs, too. */
 #define START_INSTRUCTIONS 64u
 
 void launch_start_cluster(struct launch_state *st, struct cluster *cl) {

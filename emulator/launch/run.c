@@ -1,8 +1,8 @@
-/* launch/run.c - a launch, in rounds; contract in launch.h.
+/* launch/run.c - runs a launch in rounds; contract in launch.h.
  *
- * In a round clusters are admitted, every island has a turn (launch/sched.c), and what they said is told in the order
- * of their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the
- * others, unless they race through global memory, so results are the same on any number of threads.
+ * In a round clusters are admitted, every island has a turn (launch/sched.c), and then their reports are printed in the
+ * order of the clusters. All host threads run the turns of a round. An island does not depend on the others, unless
+ * they race through global memory, so results are the same with any number of threads.
  */
 #include "base/compare.h"
 #include "base/fatal.h"
@@ -36,7 +36,7 @@ static int by_cluster(const void *a, const void *b) {
     return COMPARE(x->resident->number, y->resident->number);
 }
 
-/* The islands with clusters, in the order of these, ready for a turn. */
+/* Prepares the islands with clusters, in the order of these, for a turn. */
 static void begin_round(struct launch_state *st, uint64_t most) {
     struct gpu *gpu = st->grid.gpu;
     struct launch_island **active = st->active;
@@ -68,7 +68,7 @@ static bool serve(struct launch_island *isl) {
     return any;
 }
 
-/* Adds up what the islands did, and serves them in their order. True when one of them can go on. */
+/* Adds up the work of the islands and serves them in order. True if one of them can go on. */
 static bool end_round(struct launch_state *st) {
     struct gpu *gpu = st->grid.gpu;
     struct launch_island **active = st->active;
@@ -129,7 +129,7 @@ static bool stays(struct launch_state *st) {
     return yes;
 }
 
-/* Islands whose turns were paused go on; the others have had theirs. False: none was. */
+/* Islands with a paused turn go on; the others have had theirs. False: none was paused. */
 static bool go_on(struct launch_state *st, uint64_t turn) {
     bool any = false;
     for (uint32_t i = 0; i < st->num_active; i++) {
@@ -146,7 +146,7 @@ static void run_islands(struct launch_state *st, uint64_t turn) {
     struct gpu *gpu = st->grid.gpu;
     if (turn == LAUNCH_FULL_TURN)
         crew_run(&gpu->crew, gpu->workers, gpu->config.threads, st->num_active, run_island, st);
-    else /* launches that overlap may share SMs, and so islands their state */
+    else /* overlapping launches may share SMs, and so the state of islands */
         for (uint32_t i = 0; i < st->num_active; i++)
             run_island(st, i, &gpu->workers[0]);
 }
@@ -191,7 +191,7 @@ static enum warp_grid_answer take_cluster(struct warp_grid *grid, struct island 
     return GRID_TAKEN;
 }
 
-/* The launch before its first cluster, without parameters; the caller frees `smem->offset`. */
+/* The state of the launch before its first cluster, without parameters; the caller frees `smem->offset`. */
 static struct launch_state describe_launch(struct gpu *gpu, const struct launch_config *cfg,
                                            const struct lower_kernel_info *info, const struct lower_smem_layout *smem) {
     const uint32_t threads = cfg->block.x * cfg->block.y * cfg->block.z;
@@ -237,7 +237,8 @@ static void tell(const struct launch_state *st, enum event_host_kind kind) {
                                                  .waits = launch_kernel_has(cfg->kernel, PTX_MOD_wait)});
 }
 
-/* A line that whatever is told next overwrites. next_cluster changes between rounds only, when no island runs. */
+/* Prints a progress line that the next output overwrites. next_cluster changes only between rounds, when no island
+ * runs. */
 static void tell_progress(const struct island *isl, double seconds) {
     const struct launch_state *st = ((const struct launch_island *)isl)->st;
     char name[160], clusters[80] = "";
@@ -258,7 +259,7 @@ struct launch_state *launch_begin(struct gpu *gpu, const struct launch_config *c
         !st->num_clusters)
         fatal_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
     st->grid.params = xcalloc(info.param_bytes + 1, 1);
-    if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
+    if (info.param_bytes != 0) /* a kernel without parameters may have no buffer */
         memcpy(st->grid.params, cfg->params, info.param_bytes);
     gpu->progress = tell_progress;
     gpu->explain = warp_explain_unwritten;
@@ -274,7 +275,7 @@ struct launch_state *launch_begin(struct gpu *gpu, const struct launch_config *c
 void launch_end(struct launch_state *st, bool last) {
     struct gpu *gpu = st->grid.gpu;
     const struct launch_config *cfg = &st->config;
-    /* its module is not const, and nobody else launches on this GPU now */
+    /* its module is not const, and no other thread launches on this GPU now */
     cfg->kernel->module->funcs[cfg->kernel - cfg->kernel->module->funcs].steps = gpu->steps;
     launch_close_islands(st);
     if (last)

@@ -1,23 +1,23 @@
-/* launch/sched.c - who runs next in an island, until its turn is over.
+/* launch/sched.c - chooses what runs next in an island, until its turn is over.
  *
- * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
- * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
- * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
- * after each instruction), `lazy` only when no warp of the island can run, or none has completed for LAZY_ROUNDS,
- * `random` draws every choice from the seed, `pct` the agents' priorities (launch/pct.c), `model` takes all in the
- * order of their times (launch/timed.c).
+ * The default schedule is deterministic. The warps of a cluster take turns of QUANTUM instructions; after each round
+ * every asynchronous queue of the cluster completes one operation; when the cluster can do nothing more, the next one
+ * runs. `eager` completes an operation at its issue (island.crowded, which warp/core.c checks after each instruction).
+ * `lazy` completes one only when no warp of the island can run, or none has completed for LAZY_ROUNDS. `random` draws
+ * every choice from the seed, `pct` uses the agents' priorities (launch/pct.c), `model` follows the order of their
+ * times (launch/timed.c).
  */
 #include "engines/tc.h"
 #include "isa/isa.h"
 #include "launch/state.h"
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
-#define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, where it may wait for that */
-#define LAZY_ROUNDS 256u     /* that operations are put off under lazy: what runs may be polling for what they bring */
-#define STUCK_ROUNDS 32u     /* times that polling waits are resumed without any progress before it is a deadlock */
-#define RANDOM_WINDOW 16u    /* clusters that random and pct interleave, as long as these end */
-#define VAIN_ROUNDS 8u       /* in which nothing happened, before the next cluster gets a turn, likewise */
-#define PATIENCE 65536u      /* steps without the end of one, which may wait for one that is not among them */
+#define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, if this one may wait for that */
+#define LAZY_ROUNDS 256u     /* rounds without a completion under lazy: running warps may poll for one */
+#define STUCK_ROUNDS 32u     /* resumptions of polling waits without progress before it is a deadlock */
+#define RANDOM_WINDOW 16u    /* clusters that random and pct interleave, while clusters end */
+#define VAIN_ROUNDS 8u       /* rounds without any event before the next cluster gets a turn, likewise */
+#define PATIENCE 65536u      /* steps without the end of a cluster: it may wait for one outside the window */
 
 /* --- warps and queues --------------------------------------------------------------------------------------------- */
 
@@ -37,8 +37,8 @@ void launch_note_exit(struct warp *w) {
         mach_wake(&cta->cluster->cta[r]);
 }
 
-/* A turn for every warp of the cluster that can run. Sets *busy when one of them would go on at once, rather than
- * having given way. */
+/* Gives every runnable warp of the cluster a turn. Sets *busy if one of them could go on at once, and did not give way.
+ */
 static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     bool ran = false;
     for (uint32_t r = 0; r < cl->num_ctas && !cl->island->fault; r++) {
@@ -57,7 +57,7 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     return ran;
 }
 
-/* One operation of every queue of the cluster. Sets *woke when one was not silent: a warp may be able to go on. */
+/* Runs one operation of every queue of the cluster. Sets *woke if one was not silent: a warp may be able to go on. */
 static bool step_queues(struct cluster *cl, bool *woke) {
     bool any = false;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
@@ -69,7 +69,7 @@ static bool step_queues(struct cluster *cl, bool *woke) {
     return any;
 }
 
-/* The island's turn is over: it faulted, or one did that comes before it, or it has run long enough. */
+/* Is the island's turn over? It faulted, an earlier island did, or it has run long enough. */
 bool launch_turn_over(struct launch_island *isl) {
     return isl->m.fault || isl->m.paused || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
            isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
@@ -86,7 +86,7 @@ static bool step_one(struct launch_island *isl) {
     return false;
 }
 
-/* Runs a cluster until it is idle or its turn is over; true when anything happened. */
+/* Runs a cluster until it is idle or its turn is over. True if anything happened. */
 static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
     const bool lazy = isl->st->grid.gpu->config.schedule == MACH_SCHED_LAZY;
     const uint32_t rounds = isl->st->shares ? CLUSTER_ROUNDS : UINT32_MAX;
@@ -95,7 +95,7 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
         launch_start_cluster(isl->st, cl);
         any = true;
     }
-    bool ask = true; /* false: no warp could go on, and nothing has happened to change that */
+    bool ask = true; /* false: no warp could go on, and nothing has changed since */
     uint64_t progress = isl->m.progress;
     uint32_t vain = 0;
     for (uint32_t round = 0; round < rounds && !launch_turn_over(isl); round++) {
@@ -118,11 +118,11 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
     return any;
 }
 
-/* Every cluster runs. Where the island's turn is over before that, its next turn goes on behind the last one: those in
- * front may be polling for what comes there. */
+/* Runs every cluster. If the island's turn ends before that, its next turn continues after the last cluster, because
+ * earlier ones may poll for what the later ones do. */
 static bool run_all(struct launch_island *isl) {
     const uint64_t first = isl->next;
-    bool any = first > 0; /* those in front were not asked */
+    bool any = first > 0; /* the earlier ones were not asked */
     isl->next = 0;
     for (struct cluster *cl = isl->resident; cl; cl = cl->next) {
         if (cl->number < first)
@@ -172,7 +172,7 @@ static void run_warp(struct launch_island *isl, struct warp *w, uint64_t budget)
     launch_note_exit(w);
 }
 
-/* random: one choice among the warps that can run and the queues that hold something, in a window of clusters. */
+/* random: one choice among the runnable warps and non-empty queues, in a window of clusters. */
 static bool run_random(struct launch_island *isl) {
     struct draw d = {.isl = isl};
     launch_each_agent(isl, draw, &d);
@@ -188,7 +188,7 @@ static bool run_random(struct launch_island *isl) {
 
 /* --- when nothing can run ----------------------------------------------------------------------------------------- */
 
-/* Calls fn for every waiting group; true when one of them did something. */
+/* Calls fn for every waiting group. True if one of them did something. */
 static bool each_waiting(struct launch_island *isl, bool (*fn)(struct warp *, struct group *)) {
     bool any = false;
     for (struct cluster *cl = isl->resident; cl; cl = cl->next)
@@ -231,9 +231,9 @@ static bool release_one(struct warp *w, struct group *g) {
     return true;
 }
 
-/* Nothing can run. Groups at an .aligned instruction look again where their lanes are, once before each of the other
- * attempts: they wait on while these may come. Instructions that may time out do; then lanes parked at a reconvergence
- * point go on alone; when neither helps it is a deadlock. */
+/* Called when nothing can run. Before each of the other attempts, groups at an .aligned instruction check once where
+ * their lanes are; they wait on while these may come. First, instructions that may time out do so. Then lanes parked at
+ * a reconvergence point go on alone. If neither helps, it is a deadlock. */
 bool launch_unstick(struct launch_island *isl) {
     if (isl->stuck_progress != isl->m.progress) {
         isl->stuck_progress = isl->m.progress;
@@ -269,15 +269,15 @@ static bool choose(struct launch_island *isl) {
     return isl->st->grid.gpu->config.schedule == MACH_SCHED_PCT ? launch_run_pct(isl, late) : run_random(isl);
 }
 
-/* Islands that come later in this round are not told what they find now. */
+/* Stops islands that come later in this round: their findings will not be reported. */
 static void stop_later(struct launch_island *isl) {
     unsigned old = atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
     while (isl->order < old && !atomic_compare_exchange_weak(&isl->st->stop, &old, isl->order))
         ;
 }
 
-/* All clusters had their rounds, and nothing happened. Will nothing ever? To ask takes its time, so it is asked more
- * and more seldom. */
+/* All clusters had their rounds, and nothing happened. Will anything ever? The check is costly, so it comes less and
+ * less often. */
 static bool runs_in_vain(struct launch_island *isl) {
     if (launch_turn_over(isl) || ++isl->vain < isl->look)
         return false;
@@ -302,7 +302,7 @@ void launch_take_turn(struct launch_island *isl) {
     while (schedule != MACH_SCHED_MODEL && !isl->idle && isl->resident && !launch_turn_over(isl)) {
         const uint64_t progress = isl->m.progress;
         bool any = draws ? choose(isl) : run_all(isl);
-        /* where clusters may wait for later ones, these come in as soon as there is room */
+        /* if clusters may wait for later ones, these are admitted as soon as there is room */
         if (launch_reap(isl, false)) {
             isl->window = 0;
             if (st->shares && st->next_cluster < st->num_clusters)

@@ -1,9 +1,9 @@
-/* launch/shares.c - can clusters of a kernel see what others do while they run?
+/* launch/shares.c - can clusters of a kernel see the acts of others while they run?
  *
- * Clusters meet in global memory alone. Weak accesses do not synchronise (PTX ISA 8.9): a kernel in which one cluster
- * reads what another writes with them has a data race. So clusters can be run apart, each to its end, unless the kernel
- * has strong accesses to memory that may be global (8.4: .volatile, .relaxed, .acquire, .release, .mmio; atomics and
- * reductions) or fences wider than a cluster. Work that they take from the grid (clusterlaunchcontrol) is given out
+ * Clusters meet only in global memory. Weak accesses do not synchronise (PTX ISA 8.9): a kernel has a data race if one
+ * cluster reads with them what another writes. So clusters can run separately, each to its end, unless the kernel has
+ * strong accesses to memory that may be global (8.4: .volatile, .relaxed, .acquire, .release, .mmio; atomics and
+ * reductions) or fences wider than a cluster. Work that they take from the grid (clusterlaunchcontrol) is handed out
  * between their turns.
  */
 #include "launch/state.h"
@@ -17,7 +17,7 @@ static bool has_any(const struct ptx_insn *in, const enum ptx_mod *mods, size_t 
 #define HAS_ANY(in, ...)                                                                                               \
     has_any(in, (const enum ptx_mod[]){__VA_ARGS__}, sizeof((const enum ptx_mod[]){__VA_ARGS__}) / sizeof(enum ptx_mod))
 
-/* The address is written with a state space of one cluster or thread. */
+/* Is the address in a state space of one cluster or thread? */
 static bool is_private(const struct ptx_insn *in) {
     return HAS_ANY(in, PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_local, PTX_MOD_param,
                    PTX_MOD_const);
@@ -48,7 +48,7 @@ static bool insn_shares(const struct ptx_insn *in) {
     }
 }
 
-/* A call into the module's own functions, or of one that touches the device's heap. */
+/* Is it a call of one of the module's own functions, or of one that uses the device's heap? */
 static bool calls_out(const struct ptx_insn *in) {
     if (in->op != PTX_OP_call)
         return false;

@@ -1,16 +1,16 @@
 /* launch/spin.c - does an island run in circles?
  *
- * A kernel that polls global memory which nobody writes runs for ever. It is told from one that computes for long by
- * the state of its warps: if none of them has changed anything that others can see, and each one comes back to the very
- * registers and local memory that it had before, they will do so for ever. What may come from elsewhere ends that: the
- * clock is in a register, and memory that the host writes, too, is not waited for in vain.
+ * A kernel that polls global memory which no one writes runs for ever. The state of its warps tells it from one that
+ * computes for long. If no warp has changed anything that others can see, and each comes back to the same registers and
+ * local memory, they will do so for ever. Two things can end that: the clock, but it is in a register; and memory that
+ * the host writes, so polls of that do not count as circles.
  */
 #include "base/heap.h"
 #include "launch/state.h"
 
-#define MAX_STEPS 65536u /* of a warp, to come back to where it was */
+#define MAX_STEPS 65536u /* limit of a warp's steps to come back */
 
-/* A warp as it was. */
+/* The earlier state of a warp; during one check. */
 struct before {
     uint32_t live, num_groups;
     struct group groups[MACH_WARP];
@@ -68,7 +68,7 @@ static bool same(const struct before *b, const struct warp *w) {
                              (!b->local_bytes || memcmp(b->local, w->local, b->local_bytes) == 0));
 }
 
-/* What the next instruction of a warp's groups reads. */
+/* What the next instruction of a group reads. */
 enum next {
     NEXT_OTHER,
     NEXT_POLL, /* global memory of the device */
@@ -97,8 +97,8 @@ static enum next next_of(const struct warp *w, const struct group *g) {
     return NEXT_OTHER;
 }
 
-/* Does the warp wait, or poll and come back to where it was, with nothing changed? Each place where it looks for that
- * is twice as far as the one before. A loop that reads nothing is for --watchdog and --timeout. */
+/* Does the warp wait, or poll and come back to an earlier state, with nothing changed? Each check point is twice as far
+ * as the one before. A loop that reads nothing is left to --watchdog and --timeout. */
 static bool circles(struct launch_island *isl, struct warp *w, struct before *b) {
     const uint64_t progress = isl->m.progress;
     uint32_t since = 0, look = 1;

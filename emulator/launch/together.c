@@ -1,13 +1,13 @@
 /* launch/together.c - launches that overlap (programmatic dependent launch); contract in launch.h.
  *
- * A grid may start once all CTAs of the one before it on its stream have executed griddepcontrol.launch_dependents or
- * have exited; its griddepcontrol.wait waits until that one has completed (PTX ISA 9.7.13.13). So a launch whose CTAs
- * all have done that is left where it is, and its call returns. A launch with the attribute then joins it; any other
- * call finishes it first. The seed draws what the text leaves open: how long each grid runs before the other goes on,
- * from not at all (the text promises no overlap) to as far as it can. CTAs of both share the SMs: those of the later
- * grid take what room is left.
+ * A grid may start once all CTAs of the grid before it in its stream have executed griddepcontrol.launch_dependents or
+ * have exited. Its griddepcontrol.wait waits until that grid has completed (PTX ISA 9.7.13.13). So once all CTAs of a
+ * launch have done this, it stays where it is, and its call returns. A launch with the attribute then joins it; any
+ * other call finishes it first.
  *
- * A launch that nothing joins has the results that it would have had in one piece, bit for bit.
+ * The seed draws what the ISA leaves open: how long each grid runs before the other goes on, from not at all (the ISA
+ * promises no overlap) to as far as it can. CTAs of both share the SMs: those of the later grid take the remaining
+ * room. A launch that no other joins has the same results, bit for bit, as a launch in one piece.
  */
 #include "base/heap.h"
 #include "base/now.h"
@@ -16,8 +16,8 @@
 #include <string.h>
 
 #define LONG_TURN (UINT64_C(1) << 16)
-#define MAGNITUDES 12u /* of a short turn: from 1 to 2^12 instructions */
-#define LEADS 64u      /* long turns of the grid that leads, in a row: the other may be what it polls for */
+#define MAGNITUDES 12u /* short turns have from 1 to 2^12 instructions */
+#define LEADS 64u      /* long turns in a row of the leading grid: it may poll for the other */
 
 enum lead { LEAD_OLDEST, LEAD_LATEST, LEAD_NONE, LEAD_NEITHER, LEADERS };
 
@@ -26,13 +26,13 @@ struct flights {
     uint32_t num;
     struct launch_state *latest; /* prerequisite of the next launch; NULL: it has completed */
     uint64_t stream;             /*  its stream */
-    uint64_t left_at;            /* when the last call returned */
-    /* of the grids that overlap now */
+    uint64_t left_at;            /* time at which the last call returned */
+    /* for the grids that overlap now: */
     enum lead lead;
     uint32_t led;
     uint64_t magnitude;
-    uint32_t idle;      /* bits: nothing in these can go on until another one moves */
-    struct island dice; /* random numbers of its own */
+    uint32_t idle;      /* bits: nothing in these can go on until another grid moves */
+    struct island dice; /* its own random numbers */
 };
 
 /* --- the gpu as a launch sees it ---------------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static void leave(struct launch_state *st) {
     st->took += now_ns();
 }
 
-/* The host was away: that is no time of the launches. */
+/* Excludes the time that the host spent elsewhere. */
 static void come_back(struct gpu *gpu, const struct flights *f) {
     const uint64_t away = now_ns() - f->left_at;
     gpu->began += away;
@@ -81,7 +81,7 @@ static uint32_t free_flight(const struct flights *f) {
     return (uint32_t)__builtin_ctz(~used);
 }
 
-/* The launch begins as one of those under way. */
+/* Begins the launch and adds it to the running ones. */
 static struct launch_state *begin(struct gpu *gpu, const struct launch_config *cfg) {
     struct flights *f = flights_of(gpu);
     const uint32_t flight = free_flight(f);
@@ -110,7 +110,7 @@ static void wake_all(struct launch_state *st) {
                 mach_wake(&cl->cta[r]);
 }
 
-/* The launch, which was entered, has ended. */
+/* Ends the launch and removes it. */
 static void end(struct flights *f, uint32_t i) {
     struct launch_state *st = f->of[i];
     st->took += now_ns();
@@ -136,7 +136,7 @@ static void draw_course(struct flights *f) {
     f->led = 0;
 }
 
-/* Who is next, of those that are not idle. */
+/* Chooses the next launch among those that are not idle. */
 static uint32_t pick(struct flights *f, uint64_t *turn) {
     const uint32_t ready = ~f->idle & ((1u << f->num) - 1);
     if (f->num == 1) {
@@ -153,7 +153,7 @@ static uint32_t pick(struct flights *f, uint64_t *turn) {
             return (uint32_t)__builtin_ctz(at);
 }
 
-/* Nothing can go on. The oldest launch waits for nobody else, so it is the one that hangs. */
+/* Nothing can go on. The oldest launch waits for no other, so it is the one that hangs. */
 static void all_idle(struct flights *f) {
     enter(f->of[0]);
     launch_stuck(f->of[0], ROUND_IDLE);

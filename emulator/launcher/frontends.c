@@ -31,7 +31,7 @@ static bool make_private(const char *folder, char *why, size_t why_size) {
     else if (lstat(folder, &st) != 0)
         wrong = strerror(errno);
     else if (!S_ISDIR(st.st_mode))
-        wrong = "it is no folder";
+        wrong = "it is not a folder";
     else if (st.st_uid != getuid())
         wrong = "it is another user's";
     else if (st.st_mode & (S_IWGRP | S_IWOTH))

@@ -127,7 +127,7 @@ struct cluster_track *track_open(const struct launch_track *l, const struct clus
     return t;
 }
 
-/* What follows the events alone; the events stay. */
+/* Frees everything but the events. */
 void track_close(struct cluster_track *t) {
     for (uint32_t r = 0; t->ctas && r < t->out.ctas; r++) {
         struct cta_track *c = &t->ctas[r];

@@ -1,7 +1,8 @@
 /* trace/build.h - a cluster's part of a log while it grows, and how the parts become a log.
  *
- * A cluster is written by the host thread that runs its island; parts meet when the launch has ended (trace/merge.c).
- * Until then a site is a number of the cluster's own, and a cause in another cluster that cluster's number in the grid.
+ * The host thread that runs the cluster's island writes its part. The parts are merged when the launch has ended
+ * (trace/merge.c). Until then a site is a number within the cluster, and a cause in another cluster is that cluster's
+ * number in the grid.
  */
 #ifndef TRACE_BUILD_H
 #define TRACE_BUILD_H
@@ -9,32 +10,32 @@
 #include "trace/record.h"
 
 #define TRACE_SEEN 1024u /* a power of two */
-#define TRACE_LOADS 16u  /* of a warp in flight: one that is further back has answered */
+#define TRACE_LOADS 16u  /* loads of a warp in flight; an older one has answered */
 
-/* An instruction that the cluster has met. */
+/* An instruction that the cluster has executed. */
 struct site_seen {
     const struct diag_site *site;
-    uint32_t number; /* from 1; 0: no event has needed it */
+    uint32_t number; /* from 1; 0: no event needs it so far */
     enum trace_run run;
-    bool timed;         /* what it gives depends on time or on other clusters: TRACE_STEP, kind 1 */
+    bool timed;         /* its result depends on time or on other clusters: TRACE_STEP, kind 1 */
     uint32_t own, more; /* struct trace_kind */
 };
 
-/* A warp, and the group of its lanes that runs. */
+/* A warp and its running group of lanes, until the cluster ends. */
 struct warp_track {
     uint32_t last;      /* its latest event */
-    uint32_t test;      /* SYNC_MBAR_TEST, answered yes, */
+    uint32_t test;      /* SYNC_MBAR_TEST that returned true, */
     uint32_t exit;      /* LIFE_LANES_EXIT, */
     uint64_t exit_at;   /*  and the warp's steps then */
     uint32_t loaded;    /* OP_COMPLETED of tcgen05.ld and .st, */
-    uint32_t copied;    /*  and of what async-groups hold */
-    uint32_t issued;    /* the first operation of its latest instruction that issued one, */
+    uint32_t copied;    /* and of operations in async-groups */
+    uint32_t issued;    /* first operation of its latest issuing instruction, */
     uint64_t issued_at; /*  and the warp's steps then */
     uint64_t steps;
-    uint32_t global; /* its latest event, where that is TRACE_GLOBAL, and the instruction is the same: */
+    uint32_t global; /* its latest event, if that is TRACE_GLOBAL and of the same instruction */
     uint64_t global_at;
     struct load {
-        uint32_t number, event; /* of the warp's loads of global memory (struct event_access) */
+        uint32_t number, event; /* a load of global memory: its number (struct event_access) and event */
     } loads[TRACE_LOADS];       /* the latest, */
     uint32_t num_loads;         /*  of so many */
     uint32_t used;              /* since its last event: trace_event.used */
@@ -42,7 +43,7 @@ struct warp_track {
     struct step {
         uint32_t lanes; /* 0: none */
         const struct diag_site *site;
-        uint32_t event; /* that tells of it, or 0 */
+        uint32_t event; /* the event for it, or 0 */
         uint64_t at;    /* the warp's steps */
     } now, other;       /* the latest step, and the one before it by other lanes */
 };
@@ -52,7 +53,7 @@ struct barrier_track {
 };
 
 struct mbar_track {
-    uint32_t object, init, changed; /* changed: the latest event that may complete the phase */
+    uint32_t object, init, changed; /* changed: latest event that may complete the phase */
     uint32_t *phases;               /* events, by phase */
     uint32_t num_phases, cap_phases;
 };
@@ -70,12 +71,12 @@ struct cta_track {
     struct queue_track *queues;
     uint32_t num_queues, cap_queues;
     struct barrier_track bar[MACH_BARRIERS];
-    uint32_t *ops; /* operations, by their number in the CTA less 1 */
+    uint32_t *ops; /* operations, by their number in the CTA - 1 */
     uint32_t num_ops, cap_ops;
-    uint32_t alloc, registers, completed; /* the latest LIFE_TMEM_*, or wait of a pair; LIFE_REGISTERS; OP_COMPLETED */
-    uint32_t tiles;                       /* begun */
+    uint32_t alloc, registers, completed; /* the latest LIFE_TMEM_* or wait of a pair; LIFE_REGISTERS; OP_COMPLETED */
+    uint32_t tiles;                       /* number that have begun */
     bool relinquished;                    /* the permit to allocate */
-    bool accumulates;                     /* its latest tcgen05.mma does */
+    bool accumulates;                     /* its latest tcgen05.mma accumulates */
 };
 
 struct cluster_track {
@@ -87,9 +88,9 @@ struct cluster_track {
     struct cta_track *ctas;
     struct barrier_track barrier;
     uint32_t exited;                       /* LIFE_LANES_EXIT, the latest event */
-    uint32_t tile;                         /* the latest that one of its CTAs began, from 0 */
-    bool outside;                          /* of the window of tiles */
-    const char **object_names, **op_names; /* beside out.objects and out.ops */
+    uint32_t tile;                         /* the latest tile that one of its CTAs began, from 0 */
+    bool outside;                          /* it is outside the window of tiles */
+    const char **object_names, **op_names; /* parallel to out.objects and out.ops */
     uint32_t cap_objects, cap_ops, cap_events, cap_spans, cap_object_names, cap_op_names;
     struct site_seen *sites; /* in the order of their numbers */
     uint32_t num_sites, cap_sites;
@@ -98,37 +99,37 @@ struct cluster_track {
     struct site_seen seen[TRACE_SEEN]; /* direct-mapped */
 };
 
-/* What is known of a launch. */
+/* What is remembered of a launch until its log is made. */
 struct launch_track {
     const struct trace_sink *sink;
     struct trace_log *log; /* its header */
     const char *kernel;
     struct cluster_track **clusters; /* by number; NULL: not started, or not in the window */
     uint64_t num_clusters;
-    uint64_t window_events; /* the most that a cluster keeps */
+    uint64_t window_events; /* limit of events for each cluster */
     struct sm_track {
         uint64_t cluster; /* number + 1 */
         uint32_t event;
-    } * sms; /* who gave back tensor memory, or the permit to allocate it, last */
+    } * sms; /* the latest to free tensor memory or the permit to allocate it */
 };
 
 struct launch_track *track_launch(const struct trace_sink *sink, const struct event_host *h);
-/* Puts the clusters' parts into a log, hands it to the sink and frees `l`. */
+/* Merges the clusters' parts into a log, passes it to the sink and frees `l`. */
 void track_merge(struct launch_track *l, const struct gpu *gpu);
 
 /* Is the cluster in the window? */
 bool track_wanted(const struct launch_track *l, const struct cluster *cl);
 struct cluster_track *track_open(const struct launch_track *l, const struct cluster *cl);
 void track_close(struct cluster_track *t);
-/* The instruction, with or without a number. */
+/* The entry of the instruction, which may have no number yet. */
 struct site_seen *track_seen(struct cluster_track *t, const struct diag_site *site);
-/* Its number, from 1; 0 of NULL. */
+/* The instruction's number, from 1; 0 for NULL. */
 uint32_t track_site(struct cluster_track *t, const struct diag_site *site);
-/* Appends; the number of the event, or 0 where it is not kept. */
+/* Appends an event. Returns its number, or 0 if it is not kept. */
 uint32_t track_append(struct cluster_track *t, const struct trace_event *e);
-/* The access's addresses, for event_global; how many spans they are. */
+/* Keeps the access's addresses for event_global. Returns the number of spans. */
 uint32_t track_spans(struct cluster_track *t, const struct event_access *a);
-/* Adds a row; its number. `name` is a string constant, or NULL. */
+/* Adds a row and returns its number. `name` is a string constant, or NULL. */
 uint32_t track_object(struct cluster_track *t, const struct trace_object *o, const char *name);
 uint32_t track_op(struct cluster_track *t, const struct trace_op *o, const char *name);
 

@@ -7,7 +7,7 @@
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-/* The opcode, behind a guard. */
+/* The opcode, after the guard. */
 static const char *opcode(const char *text) {
     if (text[0] != '@')
         return text;
@@ -43,7 +43,7 @@ static enum trace_run run_of(const char *op) {
     return RUN_ALU;
 }
 
-/* Does what it gives depend on time, or on what other clusters have done? */
+/* Does its result depend on time or on other clusters? */
 static bool is_timed(const char *op) {
     return strstr(op, "%clock") || strstr(op, "%globaltimer") || (begins(op, "atom.") && !of_shared(op));
 }
@@ -52,7 +52,7 @@ struct trace_kind trace_kind_of(const struct diag_site *site) {
     const char *op = opcode(site->ptx_text ? site->ptx_text : "");
     struct trace_kind k = {run_of(op), is_timed(op), 1, 0};
     if (site->sass) {
-        k.own = k.run > RUN_CONTROL || site->sass > 1; /* what touches memory, or an engine, is never nothing */
+        k.own = k.run > RUN_CONTROL || site->sass > 1; /* an access to memory or an engine always counts */
         k.more = site->sass > 2 ? site->sass - 2 : 0;
     }
     return k;
@@ -62,7 +62,7 @@ struct trace_kind trace_kind_of(const struct diag_site *site) {
 
 static uint32_t rank_of(const struct cta *cta) { return cta ? cta->rank + 1 : 0; }
 
-/* Tells maps by the 64 of their 128 bytes that copies read (engines/tensormap.h): FNV-1a. */
+/* A key of a map, from the 64 of its 128 bytes that copies read (engines/tensormap.h): FNV-1a. */
 static uint64_t map_key(const uint8_t *map) {
     uint64_t key = map ? UINT64_C(0xCBF29CE484222325) : 0;
     for (unsigned i = 0; map && i < 64; i++)

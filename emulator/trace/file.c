@@ -1,7 +1,7 @@
 /* trace/file.c - logs as files; contract in file.h.
  *
- * A log in a file: a head, then its parts as they lie in memory, each a multiple of 8 bytes long. Written and read by
- * hosts of one byte order, which the head tells.
+ * A log in a file is a head, then its parts as they are in memory, each a multiple of 8 bytes. Writer and reader must
+ * have the same byte order, which the head shows.
  */
 #include "trace/file.h"
 
@@ -17,8 +17,8 @@
 struct head {
     char magic[8];
     uint32_t order, version;
-    uint64_t bytes; /* behind the head */
-    uint64_t sum;   /* of them */
+    uint64_t bytes; /* after the head */
+    uint64_t sum;   /* FNV-1a of them */
     struct trace_log log;
 };
 
@@ -66,7 +66,7 @@ static bool put(FILE *file, const void *bytes, uint64_t size) {
 }
 
 bool trace_write(FILE *file, const struct trace_log *log) {
-    /* what the file holds of the clusters' addresses says nothing */
+    /* the clusters' pointers in the file mean nothing */
     struct trace_log copy = *log;
     copy.clusters = xcalloc(log->num_clusters + 1, sizeof *copy.clusters);
     struct part *parts = xcalloc(4 + 4 * (size_t)log->num_clusters, sizeof *parts);
@@ -114,7 +114,7 @@ static bool fails(struct reader *r, const char *what) {
     return false;
 }
 
-/* The next n elements; NULL where the file has fewer. */
+/* The next n elements; NULL if the file has fewer. */
 static void *take(struct reader *r, uint64_t n, size_t size) {
     const uint64_t bytes = n * size;
     if (n > r->left / size || padded(bytes) > r->left)
@@ -257,7 +257,7 @@ static struct trace_log *read_one(struct reader *r) {
                         : !log_holds(log)    ? "damaged: what it says does not fit together"
                                              : NULL;
     if (!wrong) {
-        source_plain(log->text, log->text_bytes); /* who reads a log prints it */
+        source_plain(log->text, log->text_bytes); /* readers print this text */
         return log;
     }
     fails(r, wrong);

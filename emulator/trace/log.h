@@ -1,19 +1,17 @@
-/* trace/log.h - the log of a launch: every event of synchronisation, every asynchronous operation and every wait, with
+/* trace/log.h - the log of a launch: every synchronisation event, every asynchronous operation, and every wait with
  * what ended it.
  *
- * A log is tables and, for each cluster, one array of events in the order in which they took effect. Clusters stand in
- * the order of their numbers, so a log has the same bytes whatever the number of host threads. References (`site`,
- * `object`, `op`, `cause`) are numbers from 1 in the table that they name, 0 being none; objects, operations and causes
- * are those of the event's own cluster.
- *
- * trace/record.h makes logs, trace/file.h writes and reads them.
+ * A log has tables and, for each cluster, one array of events in the order in which they took effect. Clusters are in
+ * the order of their numbers, so a log has the same bytes with any number of host threads. References (`site`,
+ * `object`, `op`, `cause`) are numbers from 1 in their table; 0 is none. Objects, operations and causes are those of
+ * the event's own cluster. trace/record.h makes logs, trace/file.h writes and reads them.
  */
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H
 
 #include "machine/events.h"
 
-/* To be raised with every change of what the structures here, or the enumerators that they hold, mean. */
+/* Raise it with every change of the meaning of the structures here, or of the enumerators in them. */
 #define TRACE_VERSION 2u
 #define TRACE_NO_WARP 0xffu
 
@@ -24,7 +22,7 @@ typedef uint32_t trace_text;
 
 /* An instruction of the kernel. */
 struct trace_site {
-    trace_text file; /* of the source, "" where it is not known */
+    trace_text file; /* of the source; "": not known */
     uint32_t line, column;
     trace_text ptx; /* its name */
     uint32_t ptx_line;
@@ -32,20 +30,20 @@ struct trace_site {
     trace_text func;
     uint32_t inlined; /* the call that brought it into `func`: a number from 1 in `calls`, or 0 */
 };
-/* A call that the compiler has put in place of itself. */
+/* A call that the compiler has inlined. */
 struct trace_call {
     trace_text file;
     uint32_t line;
     uint32_t outer; /* as `inlined` */
 };
 
-/* What warp instructions are counted by, from their opcodes. */
+/* Kinds by which warp instructions are counted, from their opcodes. */
 enum trace_run {
-    RUN_ALU,     /* registers alone */
+    RUN_ALU,     /* registers only */
     RUN_CONTROL, /* branches, calls, votes, elect, exits */
     RUN_SHARED,  /* reads and writes of shared and local memory */
     RUN_GLOBAL,  /* the same of global memory and by generic addresses */
-    RUN_ASYNC,   /* what this log has an event for: barriers, fences, tcgen05, bulk copies */
+    RUN_ASYNC,   /* instructions with an event in this log: barriers, fences, tcgen05, bulk copies */
     RUN_KINDS
 };
 
@@ -65,12 +63,12 @@ struct trace_object {
 
 /* An asynchronous operation: struct event_work, with CTAs as ranks + 1 (0: none). */
 struct trace_op {
-    trace_text name;      /* "tcgen05.mma" */
-    uint32_t agent;       /* enum event_agent */
-    uint32_t rank, warp;  /* who issued it */
-    uint32_t site, queue; /* queue: an object */
-    uint32_t leader;      /* the first operation of the same instruction; itself where there is one alone */
-    uint32_t follows;     /* the operation of which this is the second half, or 0 */
+    trace_text name;                     /* "tcgen05.mma" */
+    uint32_t agent;                      /* enum event_agent */
+    uint32_t rank, warp;                 /* the issuer */
+    uint32_t site, queue;                /* queue: an object */
+    uint32_t leader;                     /* the first operation of the same instruction, perhaps itself */
+    uint32_t follows;                    /* the operation of which this is the second half, or 0 */
     uint32_t issued, started, completed; /* events; 0: not before the end of the log */
     uint32_t m, n, k, cta_group, kind;
     uint32_t from, from_off, to, to_off, signals, signals_off; /* ranks + 1; offsets */
@@ -81,11 +79,11 @@ struct trace_op {
     uint32_t dims;    /* of a tensor copy, */
     int32_t coord[5]; /*  and its box */
     uint64_t bytes, a, b, global;
-    uint64_t map; /* a key of its tensor map's bytes, or 0: tells maps apart, no more */
+    uint64_t map; /* a key of its tensor map's bytes, only to compare maps; or 0 */
     struct diag_dim3 first;
 };
 
-/* Addresses of an access to global memory: of so many lanes, the n-th n * step bytes from the first. */
+/* Addresses of an access to global memory: of `lanes` lanes, the n-th n * step bytes from the first. */
 struct trace_span {
     uint64_t first;
     int32_t step;
@@ -99,36 +97,35 @@ enum trace_class {
     TRACE_OP,     /* enum event_op_stage: of `op`, in the queue `object` */
     TRACE_WAIT,   /* enum event_wait_end, `what`: enum event_wait_kind */
     TRACE_LIFE,   /* enum event_life_kind */
-    TRACE_GLOBAL, /* enum event_effect: threads touch global memory, an event an instruction */
-    TRACE_STEP,   /* an instruction that is the cause of something, and nothing else tells of; or, kind 1, one whose
-                     result depends on time or on other clusters: it reads a clock, or takes work by an atomic */
+    TRACE_GLOBAL, /* enum event_effect: threads access global memory, one event for each instruction */
+    TRACE_STEP, /* an instruction that is a cause and has no other event; kind 1: its result depends on time or on other clusters (it reads a clock, or takes work by an atomic) */
 };
 
 struct trace_event {
     uint8_t class, kind; /* enum trace_class, and its kinds */
-    uint8_t rank, warp;  /* of the threads, or who issued the operation; TRACE_NO_WARP: nobody */
+    uint8_t rank, warp;  /* of the threads, or of the operation's issuer; TRACE_NO_WARP: none */
     uint32_t lanes;
     uint32_t site;
-    /* Without which it would not have happened here: of a phase the last arrival or the last bytes, of an answer "yes"
-     * and what passes a barrier the phase, of the end of a wait what was waited for, of OP_STARTED the issue or the
-     * completion of the operation before it, of what operations do OP_STARTED. Of what threads do otherwise 0: their
-     * own last event, which is the one before with the same rank and warp. */
+    /* The event without which this one would not have happened here. For a phase: the last arrival or the last bytes.
+     * For an answer "yes", or for passing a barrier: the phase. For the end of a wait: what the wait was for. For
+     * OP_STARTED: the issue, or the completion of the operation before it. For the acts of operations: OP_STARTED. For
+     * other acts of threads 0: their cause is their own last event, the one before with the same rank and warp. */
     uint32_t cause;
-    uint32_t object;  /* that it is about, or 0 */
-    uint32_t op;      /* that acts, 0: threads */
-    uint32_t phase;   /* of mbarriers and barriers: completed before; GLOBAL: its first span, from 1 on, or 0 */
-    uint32_t count;   /* arrivals; SYNC_MBAR_TEST: lanes answered yes; GLOBAL: bytes of each lane; LIFE_TMEM: columns */
-    uint32_t pending; /* of an mbarrier after it: arrivals, GLOBAL: how many spans; */
-    int32_t tx;       /*  and bytes */
+    uint32_t object; /* its object, or 0 */
+    uint32_t op;     /* the acting operation; 0: threads */
+    uint32_t phase;  /* mbarriers and barriers: phases completed before; GLOBAL: its first span, from 1, or 0 */
+    uint32_t count;  /* arrivals; SYNC_MBAR_TEST: lanes that got true; GLOBAL: bytes of each lane; LIFE_TMEM: columns */
+    uint32_t pending; /* mbarriers: arrivals still pending after it; GLOBAL: number of spans */
+    int32_t tx;       /* mbarriers: bytes still pending after it */
     uint64_t value;   /* mbarriers: bytes; GLOBAL: 32-byte sectors; waits: event_wait.value; LIFE_TMEM: column */
     uint16_t what;    /* waits: enum event_wait_kind; SYNC_FENCE: enum event_fence; TEST: parity; GROUP_*: bits 0 bulk,
                             1 read, and from bit 2 on how many groups may stay pending; GLOBAL: 1 where the access is
                             strong (8.4), so that L1 does not answer it */
-    uint16_t times;   /* SYNC_MBAR_TEST: failed ones in a row that it stands for; else 1 */
-    uint32_t cluster; /* of the cause, where it is another cluster's: its number + 1 in the log; 0: its own */
+    uint16_t times;   /* SYNC_MBAR_TEST: number of failed polls in a row that it represents; otherwise 1 */
+    uint32_t cluster; /* if the cause is in another cluster: that cluster's number in the log + 1; 0: its own */
     uint16_t ran[RUN_KINDS]; /* warp instructions of the warp since its last event, this one's included */
     uint16_t spare;
-    uint32_t used; /* the latest TRACE_GLOBAL of the warp of which it has used a result since its last event, or 0 */
+    uint32_t used; /* the warp's latest TRACE_GLOBAL whose result it has used since its last event, or 0 */
 };
 
 struct trace_cluster {
@@ -141,7 +138,7 @@ struct trace_cluster {
     struct trace_event *events;
     struct trace_span *spans;
     uint32_t num_objects, num_ops, num_events, num_spans;
-    uint32_t complete; /* 1: from its start to its end; 0: cut off, by a fault or a window */
+    uint32_t complete; /* 1: from start to end; 0: cut off by a fault or a window */
 };
 
 struct trace_log {
@@ -153,7 +150,7 @@ struct trace_log {
     uint32_t smem;     /* bytes of a CTA, static and dynamic */
     uint32_t resident; /* clusters that fit the GPU at a time */
     uint64_t instructions;
-    uint64_t counted; /* of them, those whose machine instructions are known and counted in `ran` */
+    uint64_t counted; /* those with known machine instructions, counted in `ran` */
     char *text;
     struct trace_site *sites;
     struct trace_call *calls;

@@ -1,11 +1,11 @@
-/* trace/merge.c - a launch, and its clusters' parts put into one log in the order of their numbers; contract in
+/* trace/merge.c - merges the clusters' parts of a launch into one log, in the order of their numbers; contract in
  * build.h. */
 #include "base/heap.h"
 #include "trace/build.h"
 
 #include <string.h>
 
-#define MAX_CLUSTERS (UINT64_C(1) << 20) /* of a launch that are kept */
+#define MAX_CLUSTERS (UINT64_C(1) << 20) /* limit for each launch */
 
 /* --- beginning ---------------------------------------------------------------------------------------------------- */
 
@@ -159,7 +159,7 @@ static uint32_t put_site(struct merge *m, const struct diag_site *s) {
 
 /* --- clusters ----------------------------------------------------------------------------------------------------- */
 
-/* From the cluster's own numbers of instructions to the log's, and of causes elsewhere to places in the log. */
+/* Replaces the cluster's own instruction numbers by the log's, and causes elsewhere by places in the log. */
 static void renumber(struct merge *m, struct cluster_track *t, const uint32_t *index_of, uint64_t num_clusters) {
     uint32_t *to = xcalloc(t->num_sites + 1, sizeof *to);
     for (uint32_t i = 0; i < t->num_sites; i++)

@@ -1,4 +1,4 @@
-/* trace/record.c - the listener that makes logs: from events to what build.h keeps; contract in record.h. */
+/* trace/record.c - the listener that makes logs: turns events into what build.h keeps; contract in record.h. */
 #include "trace/record.h"
 
 #include "base/heap.h"
@@ -19,7 +19,7 @@ static uint32_t op_number(const struct listener *self, const struct async_op *op
     return op ? (uint32_t)(uintptr_t)*event_op_watch(self, op) : 0;
 }
 
-/* What all have in common: who, and of what operations do that they have started. */
+/* The common part of an event: its maker and, for acts of operations, their start as the cause. */
 static struct trace_event event_of(const struct listener *self, struct cluster_track *t, const struct event_by *by,
                                    enum trace_class class, uint32_t kind) {
     const uint32_t op = op_number(self, by->op);
@@ -36,7 +36,7 @@ static struct trace_event event_of(const struct listener *self, struct cluster_t
     };
 }
 
-/* Appends. Of what threads do, with the steps of the warp that no event has told of yet. */
+/* Appends an event. An act of threads takes along the warp's steps since its last event. */
 static uint32_t put(struct cluster_track *t, const struct event_by *by, struct trace_event *e) {
     struct warp_track *w = !by->op && by->lanes ? warp_of(t, by) : NULL;
     for (unsigned k = 0; w && k < RUN_KINDS; k++) {
@@ -61,7 +61,7 @@ static struct mbar_track *mbar_at(struct cluster_track *t, const struct cta *own
     return n ? &c->mbars[n - 1] : NULL;
 }
 
-/* A new object at this place. */
+/* Begins a new object at this place. */
 static struct mbar_track *mbar_begin(struct cluster_track *t, const struct cta *owner, const struct event_life *e,
                                      uint32_t site) {
     struct cta_track *c = &t->ctas[owner->rank];
@@ -85,12 +85,12 @@ static void mbar_phase(struct mbar_track *m, uint32_t phase, uint32_t event) {
     m->phases[phase] = event;
 }
 
-/* What completed the phase before `phase`: before the first, mbarrier.init. */
+/* The event that completed the phase before `phase`; before the first phase: mbarrier.init. */
 static uint32_t mbar_completed(const struct mbar_track *m, uint64_t phase) {
     return phase == 0 ? m->init : phase <= m->num_phases ? m->phases[phase - 1] : 0;
 }
 
-/* One more poll of the same kind that fails, with nothing between them. */
+/* Is it one more failed poll of the same kind, with nothing in between? */
 static bool fails_again(struct cluster_track *t, struct warp_track *w, const struct trace_event *e) {
     struct trace_event *before = w->last ? &t->out.events[w->last - 1] : NULL;
     if (!before || e->count || before->class != TRACE_SYNC || before->kind != SYNC_MBAR_TEST || before->count ||
@@ -270,7 +270,7 @@ static uint32_t op_begin(const struct listener *self, struct cluster_track *t, c
     return number;
 }
 
-/* Those of an ordered queue start when the one before is complete; else, and where there is none, once issued. */
+/* An operation of an ordered queue starts when the one before is complete. Others start when issued. */
 static uint32_t start_cause(const struct queue_track *q, const struct trace_op *o) {
     const bool behind = !q->queue->unordered && q->completed > o->issued;
     return behind ? q->completed : o->issued;
@@ -286,7 +286,7 @@ static void note_completed(struct cluster_track *t, const struct async_op *op, s
         w->copied = event;
     if (o->agent != AGENT_CLC)
         return;
-    struct event_work k; /* it knows now what it took */
+    struct event_work k; /* it knows its work only now */
     trace_describe(op, &k);
     o->taken = k.taken;
     o->first = k.first;
@@ -309,7 +309,7 @@ static void on_op(const struct listener *self, const struct event_op *op) {
         e.cause = 0;
     else if (op->stage == OP_STARTED)
         e.cause = start_cause(q, o);
-    /* the issue is a step of the warp, what follows the unit's */
+    /* the issue is a step of the warp, the rest is the unit's */
     const bool of_warp = op->stage == OP_ISSUED && !o->follows;
     const uint32_t event =
         of_warp ? put(t, &(struct event_by){.cta = op->by.cta, .warp = op->by.warp, .lanes = op->by.lanes}, &e)
@@ -326,7 +326,7 @@ static void on_op(const struct listener *self, const struct event_op *op) {
 
 /* --- waits -------------------------------------------------------------------------------------------------------- */
 
-/* That lanes of the warp came to an instruction, as an event. */
+/* An event for the arrival of lanes of the warp at an instruction. */
 static uint32_t step_event(const struct listener *self, struct cluster_track *t, const struct event_by *by,
                            struct step *s) {
     if (!s->lanes)
@@ -340,7 +340,7 @@ static uint32_t step_event(const struct listener *self, struct cluster_track *t,
     return s->event;
 }
 
-/* Other lanes of the warp came, or have exited. */
+/* The cause: other lanes of the warp came, or exited. */
 static uint32_t meeting_cause(const struct listener *self, struct cluster_track *t, const struct event_by *by,
                               struct warp_track *w) {
     struct step *came = w->now.lanes & by->lanes ? &w->other : &w->now;
@@ -349,7 +349,7 @@ static uint32_t meeting_cause(const struct listener *self, struct cluster_track 
     return step_event(self, t, by, came);
 }
 
-/* Tensor memory was given back, perhaps by a CTA of another cluster. */
+/* The cause: tensor memory was freed, perhaps by a CTA of another cluster. */
 static uint32_t room_cause(const struct listener *self, struct cluster_track *t, const struct event_by *by,
                            struct trace_event *e) {
     const struct launch_track *l = *event_launch_watch(self, by->cta->gpu);
@@ -418,13 +418,13 @@ static void on_wait(const struct listener *self, const struct event_wait *x) {
 
 /* --- instructions and global memory ------------------------------------------------------------------------------- */
 
-/* Before a count of steps is full, an event takes it. */
+/* Before a count of steps overflows, an event takes it. */
 #define RUN_FULL (UINT16_MAX - 4096u)
 
-/* Instructions since the warp's last event from which on the wait for a load stands as an event of its own. */
+/* From so many instructions after the warp's last event, the wait for a load is an event of its own. */
 #define USE_APART 8u
 
-/* The instruction waits for a load; what was issued before it did not. */
+/* The instruction waits for a load; earlier ones did not. */
 static void note_use(const struct listener *self, struct cluster_track *t, const struct event_step *s,
                      struct warp_track *w) {
     uint32_t event = 0, ran = 0;
@@ -440,7 +440,7 @@ static void note_use(const struct listener *self, struct cluster_track *t, const
     w->used = event > w->used ? event : w->used;
 }
 
-/* True when a count is full, for an event to take it. */
+/* True if a count is full, and an event must take it. */
 static bool count(struct warp_track *w, const struct site_seen *seen) {
     w->ran[seen->run] += seen->own;
     w->ran[RUN_ALU] += seen->more;
@@ -457,7 +457,7 @@ static void on_step(const struct listener *self, const struct event_step *s) {
     t->counted += s->by.site->sass != 0;
     if (s->uses)
         note_use(self, t, s, w);
-    if (!s->by.lanes) { /* it is issued all the same */
+    if (!s->by.lanes) { /* it is issued, too */
         count(w, seen);
         return;
     }
@@ -529,7 +529,7 @@ static void note_life(const struct listener *self, struct cluster_track *t, cons
         l->sms[owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
         break;
     case LIFE_CTA_EXIT:
-        if (c->alloc && !c->relinquished) /* the permit comes free */
+        if (c->alloc && !c->relinquished) /* the permit becomes free */
             l->sms[owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
         break;
     case LIFE_LANES_EXIT:

@@ -93,7 +93,7 @@ bool follow_parse(const char *what, char *why, size_t size) {
     if (parse(what, &t))
         return true;
     snprintf(why, size,
-             "expected a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, "
+             "expected a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, then perhaps @cta1, "
              "@cluster2 or both");
     return false;
 }

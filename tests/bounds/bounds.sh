@@ -37,7 +37,7 @@ trips SPANS=1 'the same 4096 bytes' 3 "$launch" "$own" spans block=1 buf:32
 trips AREAS=1 'different areas' 3 "$launch" "$own" areas
 trips FINDINGS=0 'more findings wait' 3 --schedule=eager "$launch" "$negative/race_mma_rows.ptx" race_mma_rows out:4 \
     buf:5120 block=128
-trips TASKS=1 'under way at a time' 3 "$programs/tests/negative/launch_tasks" "$negative/grid_read.ptx" run:write early:read
+trips TASKS=1 'run at a time' 3 "$programs/tests/negative/launch_tasks" "$negative/grid_read.ptx" run:write early:read
 trips TASK_BYTES=0 'they touch more memory' 3 "$programs/tests/negative/launch_tasks" "$negative/grid_read.ptx" run:write early:read
 
 # ---- no bound is without a test, and the variable takes no other names and no higher figures

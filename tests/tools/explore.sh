@@ -58,25 +58,25 @@ has "$err" 'random:1 to random:3 and pct:1,3 to pct:3,3 it does what it does by 
 [ "$(cat "$scratch/out")" = begun ] || failed "the output of the program: $(cat "$scratch/out")"
 run 5 'a program that fails under each' "$emulator" --explore=3 "$odd" '' exit
 run 3 'the exit code' "$emulator" --explore=9 --jobs=4 "$odd" random:7 exit pct:4 exit pct:9 exit
-has "$err" "pct:4,3 does otherwise" 'ends with exit code 5; under the default schedule it ends with exit code 0' \
+has "$err" "pct:4,3 gives another result" 'ends with exit code 5; under the default schedule it ends with exit code 0' \
     "$emulator --threads=1 --schedule=pct:4,3 $odd random:7 exit pct:4 exit pct:9 exit"
 run 3 'a signal' "$emulator" --explore=9 --jobs=1 --check=error "$odd" lazy abort "it's" ''
-has "$err" 'lazy does otherwise' 'it ends by signal 6' \
+has "$err" 'lazy gives another result' 'it ends by signal 6' \
     "$emulator --threads=1 --check=error --schedule=lazy $odd lazy abort 'it'\\''s' ''"
 run 3 'the output' "$emulator" --explore=2 "$odd" eager print
-has "$err" 'eager does otherwise' 'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
+has "$err" 'eager gives another result' 'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
 run 3 'the output but for what is ignored' "$emulator" --explore=2 --ignore='took [0-9]* ms|8$' "$odd" pct:2 print '' time
-has "$err" 'pct:2,3 does otherwise' 'is "; result "; under the default schedule it is "; result 7"'
+has "$err" 'pct:2,3 gives another result' 'is "; result "; under the default schedule it is "; result 7"'
 run 0 'times that are ignored' "$emulator" --explore=2 --ignore='took [0-9]* ms' "$odd" '' time
 run 2 'times' "$emulator" --explore=2 "$odd" '' time
 has "$err" 'two runs under the default schedule differ' '--ignore=REGEX'
 run 3 'a report' "$emulator" --explore=2 "$odd" random:2 report
-has "$err" 'random:2 does otherwise' 'reported, but not under the default schedule: shared-race at a.cu:1 and b.cu:2'
+has "$err" 'random:2 gives another result' 'reported, but not under the default schedule: shared-race at a.cu:1 and b.cu:2'
 run 3 'a report that is missing' "$emulator" --explore=2 "$odd" default report
-has "$err" 'eager does otherwise' 'not reported, but under the default schedule: shared-race at a.cu:1 and b.cu:2'
+has "$err" 'eager gives another result' 'not reported, but under the default schedule: shared-race at a.cu:1 and b.cu:2'
 run 0 'a race told the other way round' "$emulator" --explore=2 "$odd" default report e report lazy turned r turned p report
 run 3 'a program that prints for ever' "$emulator" --explore=1 "$odd" pct flood
-has "$err" 'pct:1,3 does otherwise' 'it printed more than 64 MiB'
+has "$err" 'pct:1,3 gives another result' 'it printed more than 64 MiB'
 
 for options in '--jobs=2' '--ignore=x' '--explore=0' '--explore=x' '--explore=2 --jobs=0' '--explore=2 --ignore=(' \
     '--explore=2 --schedule=lazy'; do
@@ -126,10 +126,10 @@ words='k block=1 buf:64 out:4'
     has "$err" '[shared-race]' 'it does what it does by default'
     run 3 'a kernel without a wait' "$emulator" --explore=8 --check=off --jobs=3 "$launch_ptx" "$scratch/wrong.ptx" $words
     has "$err" 'not under the default schedule: uninitialised-global-store at'
-    first=$(sed -n 's/^sm100emu: \(.*\) does otherwise.*/\1/p' "$err")
+    first=$(sed -n 's/^sm100emu: \(.*\) gives another result.*/\1/p' "$err")
     command=$(sed -n 's/^    \(.*--schedule=.*\)/\1/p' "$err")
     run 3 'the same with one job' "$emulator" --explore=8 --check=off --jobs=1 "$launch_ptx" "$scratch/wrong.ptx" $words
-    has "$err" "sm100emu: $first does otherwise"
+    has "$err" "sm100emu: $first gives another result"
     run 3 'without a seed' "$emulator" --time "$launch_ptx" "$scratch/wrong.ptx" $words
     steps=$(sed -n 's/.*, \([0-9]*\) steps$/\1/p' "$err")
     # by hand: right under all that come before it, wrong with the command that was told
@@ -150,5 +150,5 @@ wait "$hang"
 code=$? what='a process that hangs'
 [ "$code" -eq 3 ] || failed "$what: exit code $code"
 cp "$scratch/hang.err" "$err"
-has "$err" 'random:1 does otherwise' 'it has not ended after ' "--schedule=random:1 $odd random:1 hang"
+has "$err" 'random:1 gives another result' 'it has not ended after ' "--schedule=random:1 $odd random:1 hang"
 exit $bad

@@ -63,7 +63,7 @@ says 'is a script'
 printf 'no program' >text
 chmod +x text
 run 126 'a text' "$emulator" ./text
-says '^sm100emu: ./text: is no ELF program, and no script'
+says '^sm100emu: ./text: is neither an ELF program nor a script'
 printf '#include <unistd.h>\nint main(int argc, char **argv) { return execvp(argv[1], argv + 1); }\n' >static.c
 if "$cc" -static static.c -o static 2>/dev/null; then
     run 3 'a static program that starts another' "$emulator" ./static sh -c "$finds"
@@ -273,7 +273,7 @@ rmdir "$own"
 for made in 'ln -s elsewhere' touch; do
     $made "$own"
     homeless 126 "no home: $made"
-    says 'it is no folder'
+    says 'it is not a folder'
     rm "$own"
 done
 [ -z "$(ls tmp/elsewhere)" ] || failed 'a link is followed'

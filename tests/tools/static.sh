@@ -147,7 +147,7 @@ if ./deny ./opener ./none.so >/dev/null; then # not where the kernel has no such
         env LD_PRELOAD="${SAN_LIB:+$SAN_LIB:}$preloaded" ./deny ./opener ./none.so
     same 'where no page may become executable' "$(cat out)" -2
     run 126 'a static runtime where no page may become executable' "$emulator" ./deny ./plain
-    says "plain: the kernel lets nobody change the code of its static CUDA runtime"
+    says "plain: the host does not allow changes to the code of the static CUDA runtime"
 fi
 
 for how in '-s' '-x'; do

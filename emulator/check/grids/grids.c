@@ -1,4 +1,5 @@
-/* check/grids/grids.c - order between kernels and copies: events to tasks, and the rules; contract in grids.h. */
+/* check/grids/grids.c - the order between kernels and copies: events become tasks, and the rules; contract in grids.h.
+ */
 #include "check/grids/grids.h"
 
 #include "base/heap.h"
@@ -40,26 +41,26 @@ DIAG(stream_race) = {
 
 /* --- state -------------------------------------------------------------------------------------------------------- */
 
-/* The first griddepcontrol.wait of lanes of a warp. */
+/* The first griddepcontrol.wait of a warp's lanes; until the launch ends. */
 struct grid_wait {
     uint32_t cluster, warp, lanes, time;
 };
 
-/* A kernel under way. */
+/* The running kernel; from its launch to its end. */
 struct run {
-    struct task *now;        /* NULL: there is none */
-    bool lost, forgotten;    /* what it touches may be what was not kept: a task; of a task that is open */
-    task_set open;           /* tasks, remembered, that need not be over when it begins, or that began beside it */
-    struct grid_wait *waits; /* where somebody may ask */
+    struct task *now;        /* NULL: no kernel runs */
+    bool lost, forgotten;    /* it may conflict with dropped accesses: of a dropped task; of a task in `open` */
+    task_set open;           /* remembered tasks that need not be complete when it begins, or that began beside it */
+    struct grid_wait *waits; /* kept only if needed */
     uint32_t num_waits, cap_waits;
 };
 
 struct grids {
     struct gpu *gpu;
     struct tasks tasks;
-    struct touches *pages; /* NULL: nothing was ever remembered */
+    struct touches *pages; /* NULL: nothing remembered so far */
     struct run run[MACH_FLIGHTS];
-    pthread_mutex_t lock; /* of the runs' waits */
+    pthread_mutex_t lock; /* for run.waits */
 };
 
 struct grids *grids_new(struct gpu *gpu) {
@@ -97,7 +98,7 @@ static bool knows_wait(const struct race *r, const struct grid_wait *w, const st
     return vclock_knows_any(far_of(vclock_far(v->now[LAYER_RAN]), w->cluster), w->warp, w->lanes, w->time);
 }
 
-/* Has one executed griddepcontrol.wait of whom the viewer knows, or itself? */
+/* Has the viewer, or a thread that it knows of, executed griddepcontrol.wait? */
 static bool has_waited(struct grids *g, const struct race *r, const struct viewer *v) {
     const struct run *run = run_of(g);
     bool found = false;
@@ -108,7 +109,8 @@ static bool has_waited(struct grids *g, const struct race *r, const struct viewe
     return found;
 }
 
-/* Has one of the lanes? Then the CTA's first griddepcontrol.launch_dependents, or its end, comes behind the wait. */
+/* If one of the lanes has waited, the CTA's first griddepcontrol.launch_dependents, or its end, comes after the wait.
+ */
 static void goes_on(struct grids *g, struct race *r, const struct event_by *by) {
     const uint32_t warp = race_warp_of(r, by);
     for (uint32_t i = 0; i < r->warps[warp].num_strands; i++) {
@@ -119,6 +121,7 @@ static void goes_on(struct grids *g, struct race *r, const struct event_by *by) 
     }
 }
 
+/* On griddepcontrol.wait: remembers the lanes that execute it, if the kernel began early. */
 static void waits(struct grids *g, const struct race *r, const struct event_sync *e) {
     const struct grid_wait w = {r->number, race_warp_of(r, &e->by), e->by.lanes, r->time};
     struct run *run = run_of(g);
@@ -146,7 +149,7 @@ void grids_sync(struct grids *g, struct race *r, const struct event_sync *e) {
         return;
     }
     struct cta_watch *cta = race_cta(r, e->by.cta);
-    if (!cta->triggered && now->early) /* repeated, it has no further effect */
+    if (!cta->triggered && now->early) /* a second one has no effect */
         goes_on(g, r, &e->by);
     cta->triggered = true;
     now->triggered = true;
@@ -165,6 +168,8 @@ void grids_cta_exits(struct grids *g, struct race *r, const struct cta *cta) {
 
 /* --- verdicts and reports ----------------------------------------------------------------------------------------- */
 
+/* The broken rule: for tasks of two streams; otherwise the later kernel's own wait is missing, or one in the chain
+ * before it. */
 static const struct diag *rule_of(const struct grids *g, const struct task *later, const struct task *earlier) {
     if (earlier->stream != later->stream)
         return &stream_race;
@@ -173,7 +178,7 @@ static const struct diag *rule_of(const struct grids *g, const struct task *late
 
 static const char *kind_of(const struct task *k) { return k->kind == TASK_COPY ? "a copy" : "a memset"; }
 
-/* A kernel's access to [at, at + size), by lanes of a strand or an operation. */
+/* A kernel's access to [at, at + size), by lanes of a strand or by an operation; during its check. */
 struct reaching {
     struct grids *g;
     struct run *run;
@@ -181,7 +186,7 @@ struct reaching {
     const struct event_access *e;
     const struct viewer *v;
     struct mach_origin origin;
-    int waited; /* has it? -1: not asked yet */
+    int waited; /* did it wait? -1: not yet computed */
 };
 
 static void name_place(const struct grids *g, uint64_t at, char *place, size_t size) {
@@ -192,7 +197,7 @@ static void name_place(const struct grids *g, uint64_t at, char *place, size_t s
                  (unsigned long long)b.size);
 }
 
-/* Why the access of `later` need not come after those of another task. */
+/* In words: why the access of `later` need not come after those of another task. */
 static const char *unordered(const struct diag *rule, const struct task *later) {
     return rule == &stream_race  ? " of another stream"
            : rule == &wait_chain ? ", for which the kernel before this one has not waited,"
@@ -203,6 +208,7 @@ static const char *unordered(const struct diag *rule, const struct task *later) 
 static const char *verb(bool writes) { return writes ? "writes" : "reads"; }
 static const char *may(bool writes) { return writes ? "writing" : "reading"; }
 
+/* Reports that the access of *x conflicts with that of the task `k`. */
 static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
                  uint64_t at) {
     char place[120], said[200];
@@ -220,7 +226,7 @@ static void tell(const struct reaching *x, const struct diag *rule, const struct
                    x->v->what, verb(writes), place, k->name, when, may(wrote));
 }
 
-/* The access of a kernel `k` that began beside this one came first: it has not waited, as this one goes on. */
+/* Kernel `k` began beside this one and accessed first. It has not waited for this one, which goes on. */
 static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *its,
                        uint64_t at) {
     char place[120], said[200];
@@ -233,6 +239,7 @@ static void tell_later(const struct reaching *x, const struct diag *rule, const 
                    its->what, verb(writes), place, now->name, unordered(rule, k), may(wrote));
 }
 
+/* touches_fn: the access of *x shares bytes with that of an earlier task. */
 static void meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct reaching *x = ctx;
     struct grids *g = x->g;
@@ -259,7 +266,7 @@ static void meets(void *ctx, struct touch *earlier, const struct touching *t, ui
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* A strong read sees a strong write of another task: whatever that released is known from then on. */
+/* A strong read sees another task's strong write: from now on, what that released is known. */
 static void sees(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct grids *g = ctx;
     (void)t;
@@ -268,6 +275,7 @@ static void sees(void *ctx, struct touch *earlier, const struct touching *t, uin
         atomic_fetch_or(&run_of(g)->now->seen, task_bit(earlier->place));
 }
 
+/* Checks an access to [at, at + size), then remembers it. */
 static void touch(struct reaching *x, uint64_t at, uint64_t size, uint32_t flags) {
     struct grids *g = x->g;
     const struct run *run = x->run;
@@ -294,12 +302,13 @@ static void touch(struct reaching *x, uint64_t at, uint64_t size, uint32_t flags
         run->now->forgotten = true;
 }
 
+/* enum touch_flag of an access: strong only at a scope that includes other kernels (8.5). */
 static uint32_t flags_of(const struct event_access *e) {
     const bool strong = e->effect == EFFECT_ATOMIC || (e->by.order != ORDER_WEAK && e->by.scope >= SCOPE_GPU);
     return (e->effect & EFFECT_WRITE ? TOUCH_WRITE : 0) | (strong ? TOUCH_STRONG : 0);
 }
 
-/* Neighbouring lanes with neighbouring bytes are one access. */
+/* Adjacent lanes with adjacent bytes become one access. */
 static void touch_lanes(struct reaching *x, uint32_t lanes) {
     const struct event_access *e = x->e;
     while (lanes) {
@@ -313,6 +322,7 @@ static void touch_lanes(struct reaching *x, uint32_t lanes) {
     }
 }
 
+/* An access by threads, strand by strand. */
 static void threads(struct grids *g, struct race *r, const struct event_access *e) {
     const uint32_t warp = race_warp_of(r, &e->by);
     const struct warp_watch *w = &r->warps[warp];
@@ -349,7 +359,7 @@ void grids_access(struct grids *g, struct race *r, const struct event_access *e,
 
 /* --- the host ----------------------------------------------------------------------------------------------------- */
 
-/* A copy or memset meets what a kernel of another stream has done. */
+/* A copy or memset, during its check against kernels of other streams. */
 struct copying {
     struct grids *g;
     struct island *island;
@@ -357,6 +367,7 @@ struct copying {
     bool writes;
 };
 
+/* touches_fn: a copy shares bytes with the access of a kernel in another stream. */
 static void copy_meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     const struct copying *c = ctx;
     const struct task *k = &c->g->tasks.task[earlier->place];
@@ -372,7 +383,7 @@ static void copy_meets(void *ctx, struct touch *earlier, const struct touching *
               c->writes ? "writes" : "reads", place, k->name, wrote ? "writes" : "reads");
 }
 
-/* One side of a copy: `rows` times `bytes`, `pitch` apart. Memory that is the host's alone is nothing to us. */
+/* Checks one side of a copy: `rows` times `bytes`, `pitch` apart. Host memory is not checked. */
 static void copy_side(struct copying *c, const struct event_host *e, uint64_t from, uint64_t pitch) {
     struct grids *g = c->g;
     const task_set others = g->tasks.used & ~c->k->begin & ~task_bit(place_of(g, c->k));
@@ -388,6 +399,7 @@ static void copy_side(struct copying *c, const struct event_host *e, uint64_t fr
     }
 }
 
+/* Must accesses be remembered? Only if tasks may run side by side, or once any access was remembered. */
 static bool is_tracked(const struct grids *g) { return g->pages || tasks_concurrent(&g->tasks); }
 
 static void make_pages(struct grids *g) {
@@ -413,6 +425,7 @@ static void copy(struct grids *g, const struct event_host *e) {
     island_close(&island);
 }
 
+/* HOST_LAUNCH: a kernel becomes the running task. */
 static void launch(struct grids *g, const struct event_host *e) {
     struct run *run = run_of(g);
     const uint32_t place = tasks_begin(&g->tasks, TASK_KERNEL, e);

@@ -1,4 +1,4 @@
-/* check/grids/tasks.c - which tasks are over when another one begins; contract in tasks.h. */
+/* check/grids/tasks.c - which tasks are complete when another one begins; contract in tasks.h. */
 #include "check/grids/tasks.h"
 
 #include "base/heap.h"
@@ -7,7 +7,7 @@
 
 /* --- streams ------------------------------------------------------------------------------------------------------ */
 
-/* Handles that the API gives a meaning: the default stream has two, and each thread may have its own. */
+/* Handles with a meaning in the API: the default stream has two, and each thread may have its own. */
 enum { STREAM_DEFAULT, STREAM_LEGACY, STREAM_PER_THREAD };
 
 static struct task_stream *add_stream(struct tasks *t, uint64_t handle, bool blocking) {
@@ -27,7 +27,7 @@ static struct task_stream *stream_of(struct tasks *t, uint64_t handle) {
     return add_stream(t, handle, true);
 }
 
-/* Its tasks stay in the window until the host has waited for them. */
+/* Removes a stream; its tasks stay in the window until the host has waited for them. */
 static void remove_stream(struct tasks *t, uint64_t handle) {
     for (uint32_t i = 1; i < t->num_streams; i++)
         if (t->streams[i].handle == handle)
@@ -36,7 +36,7 @@ static void remove_stream(struct tasks *t, uint64_t handle) {
 
 static bool is_default(const struct tasks *t, const struct task_stream *s) { return s == t->streams; }
 
-/* What blocking streams and the default one owe each other. */
+/* The tasks for which a blocking stream and the default one must wait. */
 static task_set of_others(const struct tasks *t, const struct task_stream *s) {
     task_set set = 0;
     if (!is_default(t, s))
@@ -66,11 +66,12 @@ bool tasks_concurrent(const struct tasks *t) {
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
+/* What is complete when the task is: itself, and everything that it came after. */
 static task_set when_over(const struct task *k, uint32_t place) {
     return task_bit(place) | k->begin | (k->waits ? k->waited : 0);
 }
 
-/* Over when the stream's next task begins. */
+/* The tasks that are complete when the stream's next task begins. */
 static task_set next_begins(const struct tasks *t, const struct task_stream *s, bool early) {
     const task_set given = t->host | s->late | of_others(t, s);
     if (!early || s->last == TASKS)
@@ -81,7 +82,7 @@ static task_set next_begins(const struct tasks *t, const struct task_stream *s, 
     return given | before->begin | (before->waits_first ? before->waited : 0);
 }
 
-/* Takes the tasks out of the window. */
+/* Removes the tasks from the window. */
 static void forget(struct tasks *t, task_set gone) {
     t->used &= ~gone;
     t->host &= ~gone;
@@ -103,8 +104,8 @@ static void forget(struct tasks *t, task_set gone) {
         t->events[i].set &= ~gone;
 }
 
-/* Those behind which everything is that can still begin. The last one of a stream says what is over when the next one
- * begins, so it stays. */
+/* Removes tasks that come before every task that can still begin. The last task of a stream stays, because it says what
+ * is complete when the next one begins. */
 static void forget_old(struct tasks *t) {
     task_set old = t->used, last = 0;
     for (uint32_t i = 0; i < t->num_streams; i++) {
@@ -122,6 +123,7 @@ static uint32_t oldest(const struct tasks *t) {
     return at;
 }
 
+/* A free place in the window; drops the oldest task if there is none. */
 static uint32_t free_place(struct tasks *t) {
     forget_old(t);
     while (t->used && (uint32_t)__builtin_popcountll(t->used) >= t->most) {

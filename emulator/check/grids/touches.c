@@ -1,4 +1,4 @@
-/* check/grids/touches.c - which bytes tasks have touched; contract in pages.h. */
+/* check/grids/touches.c - which bytes tasks have accessed; contract in touches.h. */
 #include "check/grids/touches.h"
 
 #include "base/arena.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SHARDS 64u
-#define LISTS 256u /* of a shard */
+#define LISTS 256u /* hash lists in each shard */
 
 struct shard {
     pthread_mutex_t lock;
@@ -18,7 +18,7 @@ struct shard {
 struct touches {
     struct shard shard[SHARDS];
     _Atomic uint64_t bytes;
-    uint64_t most;      /* that these may be */
+    uint64_t most;      /* limit of `bytes` */
     struct arena sites; /* copies */
 };
 
@@ -30,7 +30,7 @@ struct touches *touches_new(uint64_t most) {
     return p;
 }
 
-/* Drops those entries that are of no task in the window; `tasks` NULL: all. */
+/* Drops entries of tasks that are not in the window; `tasks` NULL: all. */
 static bool sweep_list(struct touches *p, struct touch **at, const struct tasks *tasks) {
     while (*at) {
         struct touch *x = *at;
@@ -99,7 +99,7 @@ static void set_bits(struct touch *x, uint32_t from, uint32_t to) {
     }
 }
 
-/* The first byte of [from, to) that is set; `to`: none. */
+/* The first set byte of [from, to); `to`: none. */
 static uint32_t first_bit(const struct touch *x, uint32_t from, uint32_t to) {
     for (uint32_t w = from / 64; w <= (to - 1) / 64; w++) {
         const uint64_t both = x->bits[w] & bits_of(from, to, w);

@@ -1,13 +1,14 @@
 /* check/know/barriers.c - barriers of a CTA and of the cluster; contract in barriers.h. */
 #include "check/know/cluster.h"
 
-/* Barriers wait for those who have not exited: the others are behind them (9.7.13.1, 9.7.13.3). */
+/* A barrier does not wait for exited threads, so it comes after their exits (9.7.13.1, 9.7.13.3). */
 static void count_exited(struct race *r, const struct cta_watch *c, struct meeting *m) {
     vclock_join(&r->clocks, &m->open[LAYER_SEEN], c->exited.open[LAYER_SEEN]);
     vclock_join(&r->clocks, &m->open[LAYER_RAN], c->exited.open[LAYER_RAN]);
 }
 
-/* A generation is complete. Those are ordered who took part in it, and nobody else: not the next one of that number. */
+/* A generation completes. It orders only the warps that took part in it, not those of the next generation with that
+ * number. */
 static void bar_completes(struct race *r, struct cta_watch *c, const struct event_sync *e, struct meeting *m) {
     if (c->bars.arrived[e->number] * MACH_WARP < e->count) /* the others have exited */
         count_exited(r, c, m);

@@ -1,4 +1,4 @@
-/* check/know/cluster.c - the beginning and the end of what is known; contract in cluster.h. */
+/* check/know/cluster.c - creates and frees what is known of a launch and of a cluster; contract in cluster.h. */
 #include "check/know/cluster.h"
 
 #include "base/heap.h"

@@ -7,25 +7,25 @@
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define TAKERS 4u
-#define OWN_NOW UINT32_MAX /* in time of struct gift: up to flag.time */
+#define OWN_NOW UINT32_MAX /* in struct gift's time: stands for flag.time */
 
 struct gift {
     uint32_t holders;
-    bool shared; /* it is not to be changed, and time[l] says up to when the giver's own accesses go along */
+    bool shared; /* do not change it; time[l]: until when the giver's own accesses go along */
     uint32_t time[LAYERS];
     union {
-        struct vclock *own[LAYERS]; /* of a cluster's table */
-        struct far *far[LAYERS];    /* of the launch's */
+        struct vclock *own[LAYERS]; /* in a cluster's table */
+        struct far *far[LAYERS];    /* in the launch's table */
     } of;
 };
 
-/* Kept until the warp ends: the clocks of which the latest gift to a word of each table was made. */
+/* A warp's latest gift for a word of each table, and the clocks in it; until the warp ends. */
 struct giver {
     struct gift *gift[2];
     struct vclock *from[2][LAYERS];
 };
 
-/* Took that version: polls need not take it again. */
+/* A thread that took that version: its next polls need not take it again. Lives with the flag. */
 struct flag_taker {
     uint32_t version, cluster;
     uint16_t warp;
@@ -34,6 +34,7 @@ struct flag_taker {
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
+/* The place of the key in the hash table: its own, or the first free one after it (linear probing). */
 static struct flag *slot_of(const struct flags *w, uint64_t key) {
     uint64_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - w->bits);
     while (w->flag[i].key && w->flag[i].key != key)
@@ -46,6 +47,7 @@ static struct flag *find(const struct flags *w, uint64_t key) {
     return flag && flag->key ? flag : NULL;
 }
 
+/* Doubles the table. */
 static void grow(struct flags *w) {
     const struct flags old = *w;
     w->bits = old.bits ? old.bits + 1 : 6;
@@ -71,7 +73,7 @@ static struct flag *find_or_add(struct flags *w, uint64_t key) {
 
 /* --- one flag ----------------------------------------------------------------------------------------------------- */
 
-/* One lane's access. `local`: the word is in the table of the cluster. */
+/* One lane's access. `local`: its word is in the cluster's table. */
 struct sync {
     struct race *r;
     uint32_t warp, lane;
@@ -108,12 +110,13 @@ static void set_gift(const struct sync *s, struct gift **to, struct gift *g) {
     drop_gift(s->local ? &s->r->clocks : s->r->clocks.far, table(s), s->local, old);
 }
 
+/* The word's release sequence ends. */
 static void clear(const struct sync *s, struct flag *w) {
     w->version++;
     set_gift(s, &w->gift, NULL);
 }
 
-/* A layer of a gift: what a clock of this cluster knows; what another gift has; what a lane did up to `time`. */
+/* Add to a layer of a gift: a clock of this cluster; another gift's layer; a lane's acts up to `time`. */
 static void give_clock(const struct sync *s, struct gift *g, unsigned l, struct vclock *c) {
     struct vclock_pool *far = s->r->clocks.far;
     if (!c)
@@ -149,19 +152,19 @@ static void give_lane(const struct sync *s, struct gift *g, unsigned l, const st
     vclock_drop(far, c);
 }
 
-/* The release is a fence whose scope leaves other clusters out. */
+/* Is the release a fence whose scope leaves out other clusters? */
 static bool is_narrow(const struct sync *s) {
     const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
     return !sem_releases(s->order) && k->released_at && k->released_scope < SCOPE_GPU;
 }
 
-/* What the lane gives, but for the time: mostly what its warp gave last. */
+/* What the lane gives, apart from the time: mostly the latest gift of its warp. */
 static struct gift *gift_now(const struct sync *s) {
     struct giver **giver = &s->r->warps[s->warp].giver;
     struct meeting m = {{NULL}, {NULL}, NULL};
     uint32_t own[LAYERS] = {0};
     know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false});
-    if (!s->local && is_narrow(s)) { /* what a wider fence released before is in LAYER_PERFORMED */
+    if (!s->local && is_narrow(s)) { /* LAYER_PERFORMED has what an earlier, wider fence released */
         vclock_set(&s->r->clocks, &m.open[LAYER_ORDER], NULL);
         own[LAYER_ORDER] = 0;
     }
@@ -185,7 +188,7 @@ static struct gift *gift_now(const struct sync *s) {
     return *latest;
 }
 
-/* From now on the gift is the word's own, with the times of those who gave it. */
+/* Makes the gift the word's own, with the times of its givers. */
 static void make_own(const struct sync *s, struct flag *w) {
     if (!w->gift || !w->gift->shared)
         return;
@@ -197,6 +200,7 @@ static void make_own(const struct sync *s, struct flag *w) {
     set_gift(s, &w->gift, g);
 }
 
+/* A release by the lane: its gift joins the word's release sequence. */
 static void give(const struct sync *s, struct flag *w) {
     const struct flag who = {.cluster = s->r->number, .warp = (uint16_t)s->warp, .lane = (uint8_t)s->lane};
     const bool again = w->cluster == who.cluster && w->warp == who.warp && w->lane == who.lane;
@@ -218,6 +222,7 @@ static void give(const struct sync *s, struct flag *w) {
     w->lane = who.lane;
 }
 
+/* Has the lane taken this version already, with the same order? If not, it is noted as the latest taker. */
 static bool has_taken(const struct sync *s, struct flag *w) {
     const uint32_t cluster = s->r->number;
     const uint8_t order = (uint8_t)((uint32_t)s->order << 4 | (uint32_t)s->scope);
@@ -233,7 +238,7 @@ static bool has_taken(const struct sync *s, struct flag *w) {
     return false;
 }
 
-/* `far`: also what comes from other clusters. */
+/* `far`: also take what comes from other clusters. */
 static void observe(const struct sync *s, struct flag *w, bool far) {
     struct meeting m = {{NULL}, {NULL}, NULL};
     make_own(s, w);
@@ -249,24 +254,26 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
     know_forget(s->r, &m);
 }
 
+/* A strong read of the word: acquires what its release sequence has released. */
 static void take(const struct sync *s, uint64_t key) {
     struct flag *w = find(table(s), key);
     const bool far = !s->local && !s->narrow;
     if (!w || has_taken(s, w))
         return;
-    if (!far || !sem_acquires(s->order)) /* a narrow fence may follow */
+    if (!far || !sem_acquires(s->order)) /* a fence of narrow scope may follow */
         observe(s, w, false);
     if (far)
         observe(s, w, true);
 }
 
-/* A plain store begins a new release sequence, unless it is by the thread that wrote last. */
+/* A plain store begins a new release sequence, unless its thread was the last writer. */
 static void end_sequence(const struct sync *s, uint64_t key) {
     struct flag *w = find(table(s), key);
     if (w && (w->cluster != s->r->number || w->warp != s->warp || w->lane != s->lane))
         clear(s, w);
 }
 
+/* A strong write of the word: passes on what the lane has released, if anything. */
 static void put(const struct sync *s, uint64_t key) {
     const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
     if (!sem_releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
@@ -281,12 +288,12 @@ static void put(const struct sync *s, uint64_t key) {
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* A reduction reads, but makes no acquire pattern (8.11.1). */
+/* Does the access acquire? A reduction reads, but is no acquire pattern (8.11.1). */
 static bool acquires(const struct event_access *e) {
     return e->effect & EFFECT_READ && !(e->by.what && strcmp(e->by.what, "red") == 0);
 }
 
-/* Strong reads and writes of all clusters: the launch has one island then. */
+/* Remembers who wrote a word without a release. No lock: with strong accesses the launch has one island. */
 static void hint(const struct sync *s, const struct event_access *e, uint64_t key) {
     struct flag_hint *h = &s->r->grid->hints[key % HINTS];
     const bool known = h->key == key && h->num;
@@ -300,6 +307,7 @@ static void hint(const struct sync *s, const struct event_access *e, uint64_t ke
         h->by[h->num++ % HINT_WRITERS] = (struct hint_writer){s->r->number, s->r->time, s->warp, e->by.site};
 }
 
+/* One lane's strong access to a word. `whole`: it covers all bytes of the word. */
 static void sync_word(struct sync *s, const struct event_access *e, uint64_t key, bool whole) {
     const bool local = s->narrow || e->space == SPACE_SHARED;
     for (int pass = 0; pass < 2; pass++) {
@@ -314,7 +322,7 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
         hint(s, e, key);
     if (e->effect & EFFECT_WRITE)
         put(s, key);
-    if (e->effect & EFFECT_WRITE && !local && is_narrow(s)) { /* to threads of the cluster in full */
+    if (e->effect & EFFECT_WRITE && !local && is_narrow(s)) { /* threads of the cluster get all of it */
         s->local = true;
         put(s, key);
     }

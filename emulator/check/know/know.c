@@ -1,4 +1,4 @@
-/* check/know/know.c - what threads know, and how it passes from one to another; contract in know.h. */
+/* check/know/know.c - what threads know, and how synchronisation passes it on; contract in know.h. */
 #include "check/know/cluster.h"
 
 /* --- strands ------------------------------------------------------------------------------------------------------ */
@@ -22,7 +22,7 @@ void know_drop(struct race *r, struct know *k) {
     vclock_drop(&r->clocks, k->narrow);
 }
 
-/* Makes strands such that `lanes` are some of them and no part of others. */
+/* Splits strands so that each is either within `lanes` or has none of them. */
 static void split(struct warp_watch *w, uint32_t lanes) {
     for (uint32_t i = 0, n = w->num_strands; i < n; i++) {
         struct strand *s = &w->strand[i];
@@ -47,6 +47,7 @@ static bool same(const struct know *a, const struct know *b) {
            a->released_half_at == b->released_half_at;
 }
 
+/* Makes strands one again that know the same. */
 static void merge(struct race *r, struct warp_watch *w) {
     for (uint32_t i = 0; i < w->num_strands; i++)
         for (uint32_t j = i + 1; j < w->num_strands; j++) {
@@ -64,15 +65,15 @@ static void merge(struct race *r, struct warp_watch *w) {
 
 /* --- meetings ----------------------------------------------------------------------------------------------------- */
 
-/* Lanes of a warp arrive. */
+/* An arrival by lanes of a warp: an argument of the functions below. */
 struct arriving {
     struct race *r;
     struct vclock **to;
-    uint32_t *own; /* NULL, or the times are put down here, of each layer, and the clocks do without them */
+    uint32_t *own; /* NULL, or receives the times of each layer, which then do not go into the clocks */
     struct vclock_step step;
 };
 
-/* They give what they know in a layer, and what they have done themselves up to `time`. */
+/* Gives what they know in a layer, and their own acts up to `time`. */
 static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
     if (a->own) {
         a->own[l] = time;
@@ -81,9 +82,10 @@ static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_
     vclock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
 }
 
-/* In a layer that has its like for the threads of the CTA: to those who may take it, by the scope. */
+/* In a layer with a second one for threads of the CTA: goes to those that may take it, by the scope. */
 static enum layer near_of(enum layer l) { return l + (LAYER_NEAR - LAYER_SCOPED); }
 
+/* Gives a scoped layer to the threads that the scope includes: its CTA's, or at cluster scope all. */
 static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, uint32_t time, const struct sem *how) {
     if (how->near)
         give(a, near_of(l), known, time);
@@ -91,6 +93,7 @@ static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, 
         give(a, l, known, time);
 }
 
+/* Takes a scoped layer, as far as the scope of the wait includes the threads that gave it. */
 static void take_scoped(struct race *r, struct vclock **to, const struct meeting *m, enum layer l,
                         const struct sem *how) {
     if (how->near)
@@ -99,7 +102,7 @@ static void take_scoped(struct race *r, struct vclock **to, const struct meeting
         vclock_join(&r->clocks, to, m->done[l]);
 }
 
-/* What only the strict level asks for. */
+/* The layers of the strict level. */
 static void arrive_strict(struct arriving *a, const struct know *k, const struct sem *how) {
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
     const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near,
@@ -108,17 +111,19 @@ static void arrive_strict(struct arriving *a, const struct know *k, const struct
         give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)
         give_scoped(a, LAYER_SCOPED, k->released[LAYER_SCOPED], k->released_at, &fence);
-    struct vclock *known[2]; /* behind fence::before_thread_sync; and what waits told since the last ::after */
+    struct vclock *known[2]; /* before the last fence::before_thread_sync; and from waits since the last ::after */
     for (unsigned i = 0; i < 2; i++) {
         known[i] = vclock_hold(k->released[both[i]]);
         vclock_join(&a->r->clocks, &known[i], k->pending[both[i]]);
     }
     give(a, LAYER_TENSOR, known[0], k->before_at);
     give_scoped(a, LAYER_TENSOR_SCOPED, known[1], k->before_at, how);
-    for (unsigned i = 0; i < 2; i++) /* a step's clocks are held until it is over */
+    for (unsigned i = 0; i < 2; i++) /* a step needs its clocks until it is over */
         vclock_drop(&a->r->clocks, known[i]);
 }
 
+/* An arrival gives each layer what its kind of order lets it carry: a release the current knowledge, a relaxed one
+ * that of the last release fence (8.8). */
 static void arrive(struct arriving *a, const struct know *k, const struct sem *how) {
     give(a, LAYER_SEEN, k->now[LAYER_SEEN], a->r->time);
     give(a, LAYER_RAN, k->now[LAYER_RAN], a->r->time);
@@ -210,6 +215,8 @@ void know_forget(struct race *r, struct meeting *m) {
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
 
+/* A fence in one layer: as an acquire it takes what relaxed waits left pending, as a release it marks what relaxed
+ * arrivals may pass on (8.8). */
 static void fence_layer(struct race *r, struct know *k, enum layer l, enum event_order order) {
     if (sem_acquires(order)) {
         vclock_join(&r->clocks, &k->now[l], k->pending[l]);
@@ -219,7 +226,7 @@ static void fence_layer(struct race *r, struct know *k, enum layer l, enum event
         vclock_set(&r->clocks, &k->released[l], k->now[l]);
 }
 
-/* The acquire side of a fence whose scope leaves other clusters out: what came from them stays pending (8.7). */
+/* The acquire side of a fence whose scope leaves out other clusters: what came from those stays pending (8.7). */
 static void fence_narrow(struct race *r, struct know *k, enum event_order order) {
     if (sem_acquires(order))
         vclock_join(&r->clocks, &k->now[LAYER_ORDER], k->narrow);
@@ -272,8 +279,8 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
     merge(r, w);
 }
 
-/* What the release covers the acquire makes known to the async proxy. Each is a thread fence too: the release is one
- * behind it, for what it covers goes with a relaxed arrival (9.7.13.17, example), the acquire one before. */
+/* The acquire makes known to the async proxy what the release covers. Each is a thread fence, too. The release has one
+ * after it, because a relaxed arrival passes on what it covers (9.7.13.17, example). The acquire has one before it. */
 void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how) {
     struct warp_watch *w = &r->warps[warp];
     if (sem_acquires(how->order))
@@ -316,7 +323,7 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
     merge(r, w);
 }
 
-/* All lanes of the warp, which know the same, tell one another what they did. */
+/* All lanes of the warp know the same; now each also knows the acts of the others. */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
@@ -336,7 +343,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
         vclock_learn(&r->clocks, &step, &k->pending[both[i]], k->released[both[i]], k->before_at, 0);
 }
 
-/* Orders the memory accesses of those who take part (9.7.13.2). */
+/* bar.warp.sync orders the memory accesses of its participants (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct sem how = {ORDER_ACQ_REL, SCOPE_CTA, true, false};
     struct meeting m = {{NULL}, {NULL}, NULL};

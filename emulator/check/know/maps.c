@@ -3,7 +3,7 @@
 
 #include "base/heap.h"
 
-/* Lanes of a warp are told of one by one. */
+/* The lanes of a warp come one by one. */
 static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
     struct grid_watch *g = r->grid;
     pthread_mutex_lock(&g->lock);

@@ -8,7 +8,7 @@
 #define NOTES_AT_ONCE 16u
 #define RECORDS_AT_ONCE 64u
 
-/* Records of operations in one piece of memory, until the launch ends. */
+/* A block of records; until the launch ends. */
 struct record_chunk {
     struct record_chunk *next;
     uint32_t num;
@@ -31,7 +31,7 @@ struct note *note_hold(struct note *n) {
     return n;
 }
 
-/* Nobody holds it any more. */
+/* The last holder has dropped it. */
 static void note_ends(struct note *n) {
     if (n->record) {
         n->record->read = n->read;
@@ -59,7 +59,7 @@ void note_over(struct race *r, const struct listener *self, const struct async_o
     *watch = NULL;
 }
 
-/* Notes in one piece of memory. */
+/* A block of notes; until the cluster ends. */
 struct notes {
     struct notes *next;
     struct note note[NOTES_AT_ONCE];
@@ -80,7 +80,7 @@ void notes_end(struct race *r) {
     for (struct notes *m = r->made, *next; m; m = next) {
         next = m->next;
         for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
-            if (m->note[i].holders) /* an operation that a fault has cut off */
+            if (m->note[i].holders) /* a fault stopped its operation */
                 note_ends(&m->note[i]);
         xfree(m);
     }
@@ -153,7 +153,7 @@ void notes_end_launch(struct grid_watch *g) {
 
 /* --- the queues --------------------------------------------------------------------------------------------------- */
 
-/* The tcgen05 operations of one thread. */
+/* The counter of one thread's tcgen05 operations; created at the first. */
 static struct tensor_queue *tensor_queue(struct race *r, uint32_t warp, uint32_t lane) {
     struct warp_ops *w = &r->warps[warp].ops;
     if (!w->tensor)
@@ -170,7 +170,7 @@ static void link_note(struct note **list, struct note *n) {
     *list = note_hold(n);
 }
 
-/* Takes the first of a list. */
+/* Removes the first note of a list. */
 static struct note *unlink_note(struct note **list) {
     struct note *n = *list;
     *list = n->next;
@@ -179,7 +179,7 @@ static struct note *unlink_note(struct note **list) {
 
 static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
 
-/* Nobody waits for so many: the oldest count as over, which is told of when it decides something (viewer.c). */
+/* No kernel waits for so many: the oldest count as complete. If that decides a verdict, it is announced (viewer.c). */
 static void shorten(struct race *r, struct warp_ops *w) {
     const uint32_t keep = (uint32_t)race_bound(r, BOUND_BULK) / 2;
     struct note **at = &w->bulk;
@@ -189,17 +189,17 @@ static void shorten(struct race *r, struct warp_ops *w) {
         (*at)->read = (*at)->written = (struct done){.how = DONE_FORGOTTEN};
         note_drop(r, unlink_note(at));
     }
-    w->num_bulk = keep + 1; /* with the one that comes */
+    w->num_bulk = keep + 1; /* with the new one */
 }
 
-/* The second half of a store was issued with the first: it knows what that does, and is in its group. */
+/* The second half of a store was issued with the first: it has the same knowledge and group. */
 static void follow(struct race *r, struct note *n, uint64_t first) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     const struct note *f = w->bulk;
     while (f && (f->number != first || f->cta != n->cta))
         f = f->next;
     n->follows = true;
-    if (!f) { /* forgotten: shorten */
+    if (!f) { /* dropped by shorten */
         n->written = (struct done){.how = DONE_FORGOTTEN};
         return;
     }
@@ -214,13 +214,14 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
         vclock_set(&r->clocks, &n->now[l], f->now[l]);
 }
 
-/* How many bulk-groups the lane has committed, counted from now on. */
+/* The number of bulk-groups that the lane has committed since the first call. */
 static uint32_t *groups_of(struct warp_ops *w, uint32_t lane) {
     if (!w->bulk_groups)
         w->bulk_groups = xcalloc(VCLOCK_LANES, sizeof *w->bulk_groups);
     return &w->bulk_groups[lane];
 }
 
+/* The operation joins the open bulk-group of its lane, which cp.async.bulk.commit_group closes (9.7.9.27.2.1). */
 static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     if (++w->num_bulk > race_bound(r, BOUND_BULK))
@@ -231,7 +232,7 @@ static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     link_note(&w->bulk, n);
 }
 
-/* What will tell that it is over. */
+/* Prepares how threads will learn that the operation is complete. */
 static void enqueue(struct race *r, struct note *n, const struct event_work *work) {
     struct tensor_queue *q;
     switch (n->agent) {
@@ -275,7 +276,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->name = op->name;
     n->cta = op->cta;
     n->origin = op->origin;
-    n->origin.op = NULL; /* which the note outlives */
+    n->origin.op = NULL; /* the note lives longer */
     n->number = op->number;
     n->warp = race_warp(r, op->cta, op->origin.thread.warp == DIAG_NO_WARP ? 0 : op->origin.thread.warp);
     n->lanes = op->origin.thread.lanes;
@@ -302,7 +303,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
     n->holders = 1;
     n->read = n->written = (struct done){0};
     n->record = NULL;
-    n->sum[0] = n->sum[1] = NULL; /* it is no tcgen05.mma */
+    n->sum[0] = n->sum[1] = NULL; /* not a tcgen05.mma */
     for (unsigned l = 0; l < LAYERS; l++)
         vclock_hold(n->now[l]);
     note_drop(r, old);
@@ -311,6 +312,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
+/* Complete for threads that know what the operation's own lanes did up to now. */
 static struct done by_warp(const struct race *r, const struct note *n) {
     return (struct done){.how = DONE_THREAD, .warp = n->warp, .lanes = n->lanes, .time = r->time};
 }
@@ -330,7 +332,7 @@ void note_waited(struct race *r, uint32_t warp, bool loads) {
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
-/* cp.async of a lane: up to which time it had issued those of its latest groups, and those that are complete. */
+/* The cp.async state of a lane, created at the first call. */
 static struct lane_copies *copies_of(struct race *r, uint32_t warp, uint32_t lane) {
     struct warp_ops *w = &r->warps[warp].ops;
     if (!w->copies)
@@ -347,13 +349,14 @@ void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t unt
     *oldest = (struct copies_waited){until, *done};
 }
 
-/* The latest wait of the lane was for as many. */
+/* Did the lane's latest wait cover the same copies? */
 static bool waited_for(const struct race *r, const struct lane_copies *c, uint32_t until) {
     const uint32_t keep = (uint32_t)race_bound(r, BOUND_COPY_WAITS);
     const struct copies_waited *latest = c->num_waited ? &c->waited[(c->num_waited - 1) % (keep ? keep : 1)] : NULL;
     return latest && latest->until == until && latest->done.how == DONE_THREAD;
 }
 
+/* cp.async.wait_group of a lane: all but the latest `but` groups are complete (9.7.9.25.3.3). */
 static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t but) {
     const struct lane_copies *c = copies_of(r, warp, lane);
     if (but >= c->groups || but >= COPY_GROUPS)
@@ -363,6 +366,7 @@ static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t b
         note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
 }
 
+/* cp.async.bulk.wait_group: all but the latest `but` groups of each lane are complete; with .read only their reads. */
 static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {
     const struct warp_ops *w = &r->warps[warp].ops;
     for (struct note **at = &r->warps[warp].ops.bulk; *at;) {
@@ -378,7 +382,7 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
-#define MAPS_OVER 32u /* loads whose map a wait_group may still cover, though their mbarrier has them already */
+#define MAPS_OVER 32u /* loads that are complete by their mbarrier, but whose map a wait_group may still cover */
 
 void note_reads_map(struct race *r, struct note *n) {
     struct warp_ops *w = &r->warps[n->warp].ops;
@@ -394,6 +398,7 @@ void note_reads_map(struct race *r, struct note *n) {
             at = &(*at)->next;
 }
 
+/* The same wait_group for reads of tensor maps. */
 static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but) {
     struct warp_ops *w = &r->warps[warp].ops;
     for (struct note **at = &w->maps; *at;) {
@@ -407,7 +412,7 @@ static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
-/* Those that are done in full need not be asked about again; of stores the source alone is. */
+/* Drops complete operations. A store's second half is complete with its write, the others with their read. */
 static void forget_bulk(struct race *r, uint32_t warp) {
     for (struct note **at = &r->warps[warp].ops.bulk; *at;)
         if ((*at)->follows ? (*at)->written.how != DONE_NOT : (*at)->read.how != DONE_NOT) {
@@ -445,13 +450,13 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
             wait_copies(r, warp, l, but);
 }
 
-/* What the threads that issued it knew goes to the phase under way, but what they did. */
+/* The current phase gets what the issuing threads knew, but not their own acts. */
 static void give_known(struct race *r, const struct note *n, struct meeting *m) {
     struct vclock *others[LAYERS] = {NULL};
     struct vclock_step step;
     vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
-        if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* their tcgen05.fence orders that, too */
+        if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* the issuers' tcgen05.fence orders that, too */
             others[l] = vclock_hold(n->now[l]);
         else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
             others[l] = vclock_hold(others[l - 1]);
@@ -465,11 +470,11 @@ static void give_known(struct race *r, const struct note *n, struct meeting *m) 
         vclock_drop(&r->clocks, others[l]);
 }
 
-/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
- * they did themselves has been executed, and no more is known of it (8.9.1.1), though a phase that they arrived at and
- * waited for may have told them of it; but their tcgen05.fence orders it before a commit. */
+/* What the issuing threads knew had been performed before the operation, because they had acquired it. Their own acts
+ * have only been executed (8.9.1.1), although a phase of theirs may show more. Before a commit, their tcgen05.fence
+ * orders these, too. */
 void note_lands(struct race *r, const struct note *n, struct meeting *m) {
-    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* otherwise as the last one, a box of the same stage */
         give_known(r, n, m);
     vclock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);

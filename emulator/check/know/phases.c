@@ -1,4 +1,4 @@
-/* check/know/phases.c - mbarriers: what a phase carries and to whom; contract in phases.h. */
+/* check/know/phases.c - mbarriers: what a phase passes on, and to whom; contract in phases.h. */
 #include "check/know/cluster.h"
 
 #include "base/heap.h"
@@ -36,7 +36,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
         i++;
     if (i == m->num_init)
         m->init = xgrow(m->init, m->num_init++, &m->cap_init, sizeof *m->init);
-    m->init[i] = init; /* whoever knows of this one knows of those before it by the same threads */
+    m->init[i] = init; /* a thread that knows of this one knows of earlier ones by the same threads */
     m->published = MBAR_FRESH;
 }
 
@@ -67,13 +67,14 @@ void mbars_forget(struct race *r, struct mbars *b) {
 
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
-/* All mbarriers of a CTA in state `from` are now in state `to`. */
+/* Moves all mbarriers of a CTA from state `from` to state `to`. */
 static void move_on(struct mbars *b, enum mbar_seen from, enum mbar_seen to) {
     for (uint32_t i = 0; i < b->num; i++)
         if (b->list[i].published == from)
             b->list[i].published = to;
 }
 
+/* Is it a release at cluster scope, as publishing an mbarrier needs (9.7.13.4)? */
 static bool releases_to_cluster(const struct event_sync *e) {
     if (e->by.order == ORDER_RELAXED || e->by.order == ORDER_ACQUIRE || e->by.scope < SCOPE_CLUSTER)
         return false;
@@ -94,7 +95,7 @@ void mbars_met(struct race *r) {
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/* A warp's latest use was by lanes that take no part in this one. Of each lane of a warp there is one use at most. */
+/* Keeps the latest use of lanes that take no part in the new one: at most one use for each lane. */
 static void keep_others(struct mbar_watch *m, const struct mbar_use *use, uint32_t mine) {
     struct mbar_use rest = *use;
     rest.lanes &= ~mine;
@@ -108,6 +109,7 @@ static void keep_others(struct mbar_watch *m, const struct mbar_use *use, uint32
     m->others[m->num_others++] = rest;
 }
 
+/* Remembers the use, for mbarrier.inval. */
 static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (e->by.op)
@@ -127,6 +129,7 @@ uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t pha
     return p->phase == phase ? p->before : p->phase + 1 == phase ? p->lanes : 0;
 }
 
+/* Remembers the arriving lanes, for the rule that each phase's arrivals come after the phase before. */
 static void take_part(struct race *r, const struct event_sync *e, struct mbar_watch *m, uint32_t warp) {
     if (!m->parts)
         m->parts = xcalloc(r->clocks.warps, sizeof *m->parts);
@@ -135,7 +138,7 @@ static void take_part(struct race *r, const struct event_sync *e, struct mbar_wa
     *p = (struct mbar_part){e->phase, here | e->by.lanes, mbars_took_part(m, warp, e->phase)};
 }
 
-/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
+/* The bytes of a copy have come: it is complete for threads that see the phase end. */
 static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     if (!n || n->written.how == DONE_TOKEN)
         return;
@@ -143,6 +146,7 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
     n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
 }
 
+/* An arrival: by threads, by tcgen05.commit, or by cp.async.mbarrier.arrive. */
 static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     m->first =
         (struct arrival){n && n->tensor && !m->operations && !e->pending && !e->tx, n ? n->warp : 0, n ? n->lanes : 0};
@@ -162,7 +166,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     }
 }
 
-/* A poll saw that a phase is complete. */
+/* A poll saw the end of a phase. */
 static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     if (!m->seen)
         m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
@@ -175,7 +179,7 @@ static void remember_seen(struct race *r, const struct event_sync *e, struct mba
         *use = (struct mbar_use){warp, r->time, e->done, e->by.site};
 }
 
-/* The polls of some lanes were answered with yes. */
+/* The polls of some lanes returned true. */
 static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const struct sem how = sem_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
@@ -212,6 +216,7 @@ void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
         m->coming++;
 }
 
+/* A phase completes: its observers will know the token's next step. */
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     vclock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
     m->operations = m->brought = false;
@@ -219,6 +224,7 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
     know_phase(r, &m->m);
 }
 
+/* Remembers the latest arrival by another CTA's operation, for the rule at the CTA's exit (5.1.7). */
 static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     if (!n || e->by.op->cta == e->owner)
         return;

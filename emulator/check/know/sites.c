@@ -3,7 +3,7 @@
 
 #include "base/heap.h"
 
-#define LOOKS 4096u /* accesses that sites_before looks through */
+#define LOOKS 4096u /* accesses that sites_before searches */
 
 void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
     if (!s->most || (s->end && s->log[(s->end - 1) % s->room].time == time))

@@ -1,6 +1,6 @@
 /* check/shadow/columns.c - accesses to tensor memory; contract in kept.h.
  *
- * What is kept are areas. A kernel has few different ones, and an area that comes again takes the place of its like.
+ * Areas are remembered. A kernel has few different ones, and a new area replaces an equal one.
  */
 #include "check/shadow/kept.h"
 
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Area: columns and lanes that an operation reads or writes; until a later access that is ordered behind it covers it,
- * or its columns are given back. */
+/* An area: columns and lanes that an operation reads or writes; until a later access that is ordered after it covers
+ * it, or its columns are freed. */
 struct area {
     uint32_t from, to; /* columns */
     uint32_t lanes[4];
@@ -22,10 +22,9 @@ struct columns_watch {
     struct area *areas;
     uint32_t num, cap;
     struct area
-        lost; /* columns and lanes in which areas were forgotten, since they were allocated; `write`: some wrote */
-    struct pair_alloc alloc; /* what a dealloc of its pair must be ordered behind */
-    struct event_life
-        closing[TMEM_COLUMNS / TMEM_GRANULE]; /* a pair's deallocations that one CTA of two has executed */
+        lost; /* columns and lanes of areas that were forgotten since the allocation; `write`: some were writes */
+    struct pair_alloc alloc;                                /* a dealloc of its pair must be ordered after it */
+    struct event_life closing[TMEM_COLUMNS / TMEM_GRANULE]; /* a pair's deallocations that only one CTA has executed */
     uint32_t num_closing;
 };
 
@@ -55,7 +54,7 @@ static void drop_area(struct race *r, struct columns_watch *c, uint32_t i) {
     c->areas[i] = c->areas[--c->num];
 }
 
-/* Is `old` ordered before the access of `v` to `a`? Reports where not. */
+/* Is `old` ordered before the access of `v` to `a`? If not, it is reported. */
 static bool judge(struct race *r, struct cta *owner, const struct area *old, const struct area *a,
                   const struct viewer *v, bool *told) {
     if (!(old->write || a->write))
@@ -67,10 +66,10 @@ static bool judge(struct race *r, struct cta *owner, const struct area *old, con
         conflict_tell(r, &f);
         *told = true;
     }
-    return true; /* told once */
+    return true; /* reported once */
 }
 
-/* The oldest is forgotten, which may be missed when somebody uses its columns (BOUND_AREAS). */
+/* Forgets the oldest area; a later access to its columns may need it (BOUND_AREAS). */
 static void forget_area(struct race *r, struct columns_watch *c) {
     const struct area *a = &c->areas[0];
     struct area *lost = &c->lost;
@@ -83,11 +82,13 @@ static void forget_area(struct race *r, struct columns_watch *c) {
     drop_area(r, c, 0);
 }
 
+/* An access to columns of forgotten areas: a conflict may be missed, which is announced. */
 static void judge_lost(const struct race *r, const struct columns_watch *c, const struct area *a) {
     if (overlap(&c->lost, a) && (c->lost.write || a->write))
         race_lost(r, BOUND_AREAS);
 }
 
+/* Compares the new area with all remembered ones; those that it covers and follows are dropped. */
 static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c, const struct area *a,
                       const struct viewer *v) {
     bool told = false;
@@ -98,7 +99,7 @@ static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c
             drop_area(r, c, i--);
 }
 
-/* From when one CTA of the pair has executed its tcgen05.dealloc nothing may use the columns. */
+/* Once one CTA of the pair has executed its tcgen05.dealloc, nothing may use the columns. */
 static void check_closing(const struct event_access *e, const struct columns_watch *c, const struct area *a) {
     for (uint32_t i = 0; i < c->num_closing; i++) {
         const struct event_life *l = &c->closing[i];
@@ -129,7 +130,7 @@ void columns_access(struct race *r, struct columns *columns, const struct event_
 
 /* --- allocation --------------------------------------------------------------------------------------------------- */
 
-/* A thread gives back columns: everything that uses them is over, and it knows. */
+/* A thread frees columns: it must know that all uses of them are complete. */
 static void given_back(struct race *r, const struct columns_watch *c, const struct event_life *e) {
     const uint32_t warp = race_warp_of(r, &e->by);
     const struct area all = {
@@ -137,7 +138,7 @@ static void given_back(struct race *r, const struct columns_watch *c, const stru
     const struct warp_watch *w = &r->warps[warp];
     struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
     bool told = false;
-    v.lanes = UINT32_MAX; /* the warp does it as one */
+    v.lanes = UINT32_MAX; /* the warp does it as a whole */
     v.synchronous = w->strand[0].k.pending;
     judge_lost(r, c, &all);
     for (uint32_t i = 0; i < c->num; i++)

@@ -1,5 +1,5 @@
-/* check/shadow/kept.h - what the files of the shadow keep, and how they call one another: in the order in which they
- * stand here, each file calls those before it. For this folder alone: check/shadow/shadow.h is the interface.
+/* check/shadow/kept.h - what the files of the shadow keep, and how they call one another: each file calls only those
+ * before it here. Only for this folder; check/shadow/shadow.h is the interface.
  */
 #ifndef CHECK_SHADOW_KEPT_H
 #define CHECK_SHADOW_KEPT_H
@@ -12,7 +12,7 @@ struct sum;
 
 /* --- sums.c: findings about rows of operand A --------------------------------------------------------------------- */
 
-/* The lanes of D that rows of operand A decide, and those rows are what a finding is about. */
+/* A finding is about rows of operand A; these lanes of D depend on those rows. Exists while the finding is decided. */
 struct rows {
     struct note *mma;
     const struct cta *owner;
@@ -20,97 +20,98 @@ struct rows {
     bool comes; /* it was found when the operand was read */
 };
 
-/* Tensor memory is read or written; columns of it are allocated or given back; the cluster ends. `sums`: of a CTA. */
+/* On an access to tensor memory; when columns are allocated or freed; at the end of the cluster. `sums`: of a CTA. */
 void sums_columns(const struct race *r, struct sum **sums, const struct event_access *e, struct note *n);
 void sums_gone(struct sum **sums, uint32_t from, uint32_t to);
 void sums_free(struct sum **sums);
-/* Adds the lanes that piece i of operand A decides. */
+/* Adds the lanes that depend on piece i of operand A. */
 void sums_add_piece(struct rows *rows, uint32_t i);
-/* Reports the finding and returns true. Or, where it is about rows of operand A (else NULL), keeps it until one of the
- * lanes is read, or drops it if nobody wants it. */
+/* Reports the finding and returns true. If it is about rows of operand A (otherwise `rows` is NULL), it keeps the
+ * finding until one of the lanes is read, or drops it if no one can read them. */
 bool sums_tell(const struct race *r, const struct rows *rows, const struct conflict *f);
 
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
 
 #define BLOCK_BYTES 4096u
-#define QUAD 16u /* bytes that threads mostly touch at once */
+#define QUAD 16u /* bytes that threads usually access together */
 
-/* Word: who wrote 4 bytes last, and who has read them since; until an operation overwrites them in order. A word is
- * split into bytes only where these have different fates. */
+/* A word: the last writer of 4 bytes and their readers since, until an operation overwrites them in order. It is split
+ * into bytes only if these have different histories. */
 struct word {
     struct stamp wrote, read;
-    uint32_t value; /* that was written; of a quad, block.held has it */
+    uint32_t value; /* that was written; for a quad it is in block.held */
 };
 
-/* Pieces: the bytes of a span that is not one run. Spans share them; the last holder frees them. */
+/* Pieces: the bytes of a span that is not contiguous. Spans share them; the last holder frees them. */
 struct pieces {
     uint32_t holders;
-    uint32_t num, size, rows, stride; /* num of `size` bytes each, and these again `rows` times, `stride` apart */
+    uint32_t num, size, rows, stride; /* num pieces of `size` bytes, repeated `rows` times, `stride` apart */
     uint32_t at[];
 };
 
-/* Span: what an operation reads or writes in shared memory; until a later one that is ordered behind it covers it. */
+/* A span: bytes of shared memory that an operation reads or writes; until a later span that is ordered after it covers
+ * it. */
 struct span {
     uint32_t from, to;
     struct note *note;
     bool write;
-    bool rows;             /* of operand A: its note says where they go */
+    bool rows;             /* of operand A: its note has their lanes of D */
     struct pieces *pieces; /* NULL: all bytes */
 };
 
-/* Block: BLOCK_BYTES of shared memory, until the cluster ends. */
+/* What is remembered of BLOCK_BYTES of shared memory, until the cluster ends. */
 struct block {
-    struct word *quads;                       /* 16 bytes each; NULL: no thread has touched the block */
-    uint8_t *held;                            /* what threads wrote to each quad as one */
-    struct word *words;                       /* 4 bytes each; NULL: no quad has parted */
-    uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
+    struct word *quads;                       /* 16 bytes each; NULL: no thread has accessed the block */
+    uint8_t *held;                            /* values that threads wrote to whole quads */
+    struct word *words;                       /* 4 bytes each; NULL: no quad is split */
+    uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit for each quad: its words count instead */
     struct span *spans;
     uint32_t num_spans, cap_spans;
-    bool any_lost; /* spans were forgotten (BOUND_SPANS): */
+    bool any_lost; /* spans were forgotten (BOUND_SPANS), */
     struct lost_bytes {
         uint32_t from, to; /* from == to: none */
-    } lost[2];             /*  where, those that read, and those that wrote */
+    } lost[2];             /* at these bytes: reads, writes */
 };
 
-/* The shared memory of a CTA, until the cluster ends. */
+/* What is remembered of a CTA's shared memory, until the cluster ends. */
 struct bytes_watch {
     uint32_t num_blocks;
     struct block *block;
-    struct readers *lists; /* of places that several threads have read */
+    struct readers *lists; /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
-    uint64_t most_readers; /* of one of them: BOUND_READERS */
-    uint32_t free_lists;   /* the first of them, + 1 */
-    struct split *splits;  /* words of which the bytes count */
+    uint64_t most_readers; /* limit for one list: BOUND_READERS */
+    uint32_t free_lists;   /* first free list + 1 */
+    struct split *splits;  /* words that are split into bytes */
     uint32_t num_splits, cap_splits;
 };
 
 #define LATEST_PIECES 256u
 
-/* spans.c. Might an operation have a say in what threads do in [from, to)? */
+/* spans.c. May an operation conflict with an access of threads to [from, to)? False needs no further check. */
 bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes);
-/* A thread reads or writes [at, at + size): is a conflict with an operation reported? */
+/* On an access by a thread to [at, at + size). Returns whether a conflict with an operation was reported. */
 bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                 uint32_t at, uint32_t size, bool writes);
-/* An operation touches *s: against what other operations do. `latest`: pieces that are at hand. */
+/* On an access by an operation to *s: checks it against other operations. `latest`: cache of pieces. */
 void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
                struct pieces **latest);
 void spans_free(struct race *r, struct bytes_watch *b);
 void spans_drop_pieces(struct pieces *p);
 
-/* stamps.c. Threads touch shared memory; `copy`: their cp.async does, or NULL. */
+/* stamps.c. On an access by threads to shared memory; `copy`: by their cp.async, or NULL. */
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy);
-/* An operation touches *s: against what threads did. */
+/* On an access by an operation to *s: checks it against accesses of threads. */
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s);
 void stamps_free(struct bytes_watch *b);
 
 /* --- columns.c: tensor memory ------------------------------------------------------------------------------------- */
 
-/* The tensor memory of a CTA's SM, until the cluster ends. */
+/* What is remembered of a CTA's tensor memory, until the cluster ends. */
 struct columns {
-    struct columns_watch *watch; /* areas that are in use, or NULL */
-    struct sum *sums;            /* what tcgen05.mma has added up */
+    struct columns_watch *watch; /* the areas; NULL: none so far */
+    struct sum *sums;            /* the sums of tcgen05.mma */
 };
 
 void columns_access(struct race *r, struct columns *c, const struct event_access *e, struct note *n);
@@ -119,13 +120,13 @@ void columns_free(struct race *r, struct columns *c);
 
 /* --- cells.c, global.c: global memory ----------------------------------------------------------------------------- */
 
-/* [at, at + size), and that again `rows` times, `stride` apart, are touched as t->mark says; its lane is that of the
- * first byte. */
+/* On an access as t->mark says to [at, at + size), repeated `rows` times, `stride` apart; its lane is that of the first
+ * byte. */
 void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride);
-/* The device's malloc gives [at, at + bytes): what was done there before, is behind its free. */
+/* The device's malloc returns [at, at + bytes): earlier accesses are ordered before, by their free. */
 void cells_forget(struct cells *c, uint64_t at, uint64_t bytes);
 
-/* Threads or an operation, whose note is `n`, touch global memory. */
+/* On an access to global memory, by threads or by the operation with the note `n`. */
 void global_access(struct race *r, struct cells *c, const struct event_access *e, struct note *n);
 
 #endif

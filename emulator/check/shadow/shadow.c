@@ -1,4 +1,4 @@
-/* check/shadow/shadow.c - accesses, by the memory that they are to; contract in shadow.h. */
+/* check/shadow/shadow.c - passes accesses to the file for their memory; contract in shadow.h. */
 #include "check/shadow/shadow.h"
 
 #include "base/heap.h"
@@ -10,7 +10,7 @@ struct shadow {
         struct bytes_watch bytes;
         struct columns columns;
     } * ctas;
-    struct pieces *pieces; /* to work with: room for so many */
+    struct pieces *pieces; /* work buffer, with room for so many */
     uint32_t num_pieces;
     struct pieces *latest[LATEST_PIECES]; /* spans.c */
     struct cells *global;
@@ -50,7 +50,7 @@ static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
 
 /* --- operations on shared memory ---------------------------------------------------------------------------------- */
 
-/* For the time of an access. */
+/* The pieces of an access, valid until the next one. */
 static struct pieces *pieces_of(struct shadow *s, const struct event_access *e) {
     const uint32_t num = e->pieces ? e->pieces : 1;
     if (num > s->num_pieces) {
@@ -81,6 +81,7 @@ static void put(struct shadow *s, struct cta *owner, const struct viewer *v, con
     spans_put(s->r, b, owner, v, span, s->latest);
 }
 
+/* An operation's access to shared memory. */
 static void engine(struct shadow *s, struct note *n, const struct event_access *e) {
     struct span span = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
@@ -93,11 +94,11 @@ static void engine(struct shadow *s, struct note *n, const struct event_access *
     put(s, e->owner, &v, &span);
 }
 
-/* A copy is remembered where it will read or write, since it may do so from now on. */
+/* A copy's bytes are remembered from its issue, because it may access them from now on. */
 void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op) {
     struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
     const struct viewer v = viewer_of_note(&by, n, true, n->name);
-    if (n->agent == AGENT_CP_ASYNC) /* its lanes are remembered one by one, when it runs (stamps.c) */
+    if (n->agent == AGENT_CP_ASYNC) /* remembered lane by lane when it runs (stamps.c) */
         return;
     n->spanned = op->dst_bytes || op->src_bytes;
     if (op->dst_bytes)
@@ -108,7 +109,7 @@ void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op) 
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
-/* tcgen05.alloc writes its address, the warp as one. */
+/* tcgen05.alloc writes its address: a store by the warp as a whole. */
 static void alloc_writes(struct shadow *s, const struct event_access *e) {
     struct event_access store = *e;
     uint64_t at[VCLOCK_LANES] = {0};

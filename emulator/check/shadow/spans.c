@@ -1,7 +1,7 @@
-/* check/shadow/spans.c - what asynchronous operations read and write in shared memory; contract in kept.h.
+/* check/shadow/spans.c - the bytes of shared memory that asynchronous operations read and write; contract in kept.h.
  *
- * A span is kept until a later one that is ordered behind it covers it. Copies are noted when they are issued, since
- * they may run at any time from then on; the operands of the tensor core when it reads them.
+ * A span is kept until a later one that is ordered after it covers it. A copy's span is kept from its issue, because
+ * the copy may run at any time after that. The tensor core's operands are kept from their read.
  */
 #include "check/shadow/kept.h"
 
@@ -16,7 +16,7 @@ static bool same_pieces(const struct pieces *a, const struct pieces *b) {
                       a->size == b->size && memcmp(a->at, b->at, a->num * sizeof *a->at) == 0);
 }
 
-/* Is a byte of [at, at + size) one of the span? */
+/* Does the span have a byte of [at, at + size)? */
 static bool covers(const struct span *s, uint32_t at, uint32_t size) {
     if (at >= s->to || s->from >= at + size)
         return false;
@@ -31,7 +31,7 @@ static bool covers(const struct span *s, uint32_t at, uint32_t size) {
     return false;
 }
 
-/* The first byte that both have, or UINT32_MAX. */
+/* The first common byte, or UINT32_MAX. */
 static uint32_t common(const struct span *a, const struct span *b) {
     if (a->from >= b->to || b->from >= a->to)
         return UINT32_MAX;
@@ -46,7 +46,7 @@ static uint32_t common(const struct span *a, const struct span *b) {
     return UINT32_MAX;
 }
 
-/* Both have bytes in common, and one is operand A: which lanes of D do the rows decide that they lie in? */
+/* For two spans with common bytes, one of them operand A: the lanes of D that depend on the rows with these bytes. */
 static const struct rows *common_rows(const struct span *a, const struct span *b, const struct cta *owner,
                                       struct rows *rows) {
     if (!a->rows)
@@ -73,7 +73,7 @@ static void drop_span(struct race *r, struct block *k, uint32_t i) {
     k->spans[i] = k->spans[--k->num_spans];
 }
 
-/* The oldest is forgotten, which may be missed when somebody touches those bytes (BOUND_SPANS). */
+/* Forgets the oldest span; a later access to its bytes may need it (BOUND_SPANS). */
 static void forget_span(struct race *r, struct block *k) {
     const struct span *s = &k->spans[0];
     struct lost_bytes *lost = &k->lost[s->write];
@@ -84,6 +84,7 @@ static void forget_span(struct race *r, struct block *k) {
     drop_span(r, k, 0);
 }
 
+/* An access to bytes of forgotten spans: a conflict may be missed, which is announced. */
 static void judge_lost(const struct race *r, const struct block *k, uint32_t from, uint32_t to, bool writes) {
     for (unsigned wrote = !writes; wrote < 2; wrote++)
         if (from < k->lost[wrote].to && k->lost[wrote].from < to)
@@ -103,7 +104,7 @@ bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct
                 continue;
             if (!any) {
                 others = *v;
-                others.lanes = 0; /* what one lane did is not the others' own */
+                others.lanes = 0; /* the acts of one lane are not the other lanes' own */
                 any = true;
             }
             if (verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
@@ -133,7 +134,7 @@ bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *o
     return false;
 }
 
-/* Need `old` not be kept, `s` coming: whoever is ordered behind `s` is ordered behind it? */
+/* May the new `s` replace `old`: is everything that is ordered after `s` also ordered after `old`? */
 static bool supersedes(const struct span *s, const struct span *old) {
     if (s->pieces || s->from > old->from || s->to < old->to)
         return s->from == old->from && s->to == old->to && s->write == old->write &&
@@ -141,12 +142,12 @@ static bool supersedes(const struct span *s, const struct span *old) {
     return s->write;
 }
 
-/* Tensor core operations of one thread complete in order, so that the later stands for both. */
+/* Tensor core operations of one thread complete in order, so the later one stands for both. */
 static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces for spans that are kept. The same come again, a round of the stages later: the latest are at hand. */
+/* Pieces for kept spans. The same ones come again, one round of the stages later, so the latest are cached. */
 static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p) {
     if (!p)
         return NULL;
@@ -162,7 +163,7 @@ static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p
     return *at;
 }
 
-/* A span that comes, and what was found about others: those of one block are mostly those of the next. */
+/* A new span and the verdicts about other notes, for one call: those of one block are mostly those of the next. */
 struct coming {
     struct race *r;
     struct cta *owner;
@@ -176,7 +177,7 @@ struct coming {
     } answer[ANSWERS];
 };
 
-/* Is it in conflict with `old`, and what then? Else: is it behind it all the same? */
+/* Does it conflict with `old`, and which conflict? If not: is it ordered after `old`? */
 static const struct answer *ask(struct coming *c, const struct span *old) {
     struct answer *a = &c->answer[old->note->number % ANSWERS];
     if (a->note == old->note && a->write == old->write)
@@ -191,6 +192,7 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
     return a;
 }
 
+/* Compares the new span with those of a block, and adds it. */
 static void put_span(struct coming *c, struct block *k) {
     const struct span *s = c->s;
     if (k->any_lost)

@@ -1,10 +1,10 @@
-/* check/shadow/sums.c - what is found about rows of operand A of tcgen05.mma; contract in kept.h.
+/* check/shadow/sums.c - findings about rows of operand A of tcgen05.mma; contract in kept.h.
  *
- * Row r of A decides row r of D alone. Kernels multiply more rows than a tile has: M is 128 over 64 rows, and behind
- * them lie other stages, which copies write meanwhile. What comes of those rows is D that nobody reads. So a finding
- * about rows of A, unless row 0 is one, is kept with the sum that they go into, and told when a lane of D that they
- * decide is read. What was read before the finding is told at once, and what is overwritten, deallocated or left unread
- * is not told.
+ * Row r of A affects only row r of D. Kernels multiply more rows than a tile has: M is 128 for 64 rows, and the bytes
+ * after them are other stages, which copies write meanwhile. These rows make lanes of D that no one reads. So a finding
+ * about rows of A, unless row 0 is one, is kept with the sum to which they add, and reported when a lane of D that
+ * depends on them is read. If the lane was read before the finding, it is reported at once. If the lane is overwritten,
+ * deallocated or never read, it is not reported.
  */
 #include "check/shadow/kept.h"
 
@@ -12,24 +12,24 @@
 
 #include <string.h>
 
-/* What tcgen05.mma with the same columns of D add up, from the first that does not read D until no lane holds it. Its
- * operations hold it longer: struct note. */
+/* The sum of tcgen05.mma operations with the same columns of D: from the first that does not read D until no lane holds
+ * it. Its operations hold the memory longer: struct note. */
 struct sum {
-    struct shared_part held; /* by its CTA's list and its operations */
-    struct sum *next;        /* of its CTA's */
+    struct shared_part held; /* holders: its CTA's list and its operations */
+    struct sum *next;        /* in its CTA's list */
     uint32_t from, to;       /* columns, */
-    uint32_t lanes[4];       /*  and lanes that hold it still; */
-    uint32_t was_read[4];    /*  that have been read */
+    uint32_t lanes[4];       /* and lanes that still hold it; */
+    uint32_t was_read[4];    /* lanes that have been read */
     struct kept {
         uint64_t number; /* of the tcgen05.mma, */
-        bool comes;      /*  and that it found when it read its operand */
+        bool comes;      /* and whether it was found at the read of the operand */
         uint32_t lanes[4];
         struct conflict f;
     } * kept;
     uint32_t num_kept, cap_kept;
-    uint32_t lost[4]; /* lanes of those beyond BOUND_FINDINGS, which are not kept */
-    bool gone;        /* from the list */
-    uint64_t told;    /* the latest tcgen05.mma of which such a finding was told: one is enough */
+    uint32_t lost[4]; /* lanes of findings beyond BOUND_FINDINGS, which are dropped */
+    bool gone;        /* removed from the list */
+    uint64_t told;    /* the latest tcgen05.mma with such a reported finding: one is enough */
 };
 
 static bool meet(const uint32_t a[4], const uint32_t b[4]) {
@@ -40,7 +40,7 @@ static bool within(const uint32_t a[4], const uint32_t b[4]) {
     return !((a[0] & ~b[0]) | (a[1] & ~b[1]) | (a[2] & ~b[2]) | (a[3] & ~b[3]));
 }
 
-/* It leaves its CTA's list: nobody can read it, and nothing more is found of it. */
+/* Removes it from its CTA's list: no one can read it, and no finding comes any more. */
 static void drop(struct sum *s) {
     xfree(s->kept);
     s->kept = NULL;
@@ -58,7 +58,7 @@ void sums_free(struct sum **sums) {
 
 /* --- what happens to D -------------------------------------------------------------------------------------------- */
 
-/* Columns of a sum are overwritten in these lanes: what remains of it is what can still be read. */
+/* Columns of a sum are overwritten in these lanes: keeps the part that can still be read. */
 static void shrink(struct sum *s, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
     if (from <= s->from && s->to <= to)
         for (unsigned i = 0; i < 4; i++)
@@ -69,6 +69,7 @@ static void shrink(struct sum *s, uint32_t from, uint32_t to, const uint32_t lan
         s->to = from;
 }
 
+/* Lanes of columns are overwritten in all sums of a CTA. */
 static void overwrite(struct sum **sums, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
     static const uint32_t none[4];
     for (struct sum **at = sums, *s; (s = *at);) {
@@ -87,6 +88,7 @@ void sums_gone(struct sum **sums, uint32_t from, uint32_t to) {
     overwrite(sums, from, to, (const uint32_t[4]){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX});
 }
 
+/* Lanes of a sum are read: reports the kept findings that they depend on. */
 static void read_lanes(const struct race *r, struct sum *s, const uint32_t lanes[4]) {
     uint32_t left = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -108,7 +110,7 @@ static void read_lanes(const struct race *r, struct sum *s, const uint32_t lanes
     s->num_kept = left;
 }
 
-/* The sum that the operation adds to: it has one already, of its other lanes; or those before it made it. */
+/* The sum to which the operation adds: its own from its other lanes, or the one of the operations before it. */
 static void join(struct sum **sums, struct note *n, const struct event_access *e) {
     const uint32_t from = (uint32_t)e->at[0], to = from + e->columns;
     struct shared_part **mine = &n->sum[e->owner != n->cta];
@@ -157,7 +159,7 @@ static bool alike(const struct conflict *a, const struct conflict *b) {
            a->earlier.origin.site == b->earlier.origin.site;
 }
 
-/* Is it kept already: by itself, as what was found first about these rows, or of an operation before? */
+/* Is it already kept: this finding, an earlier one about these rows, or one of an earlier operation? */
 static bool is_kept(struct sum *s, const struct rows *rows, const struct conflict *f) {
     for (uint32_t i = 0; i < s->num_kept; i++) {
         struct kept *k = &s->kept[i];
@@ -173,10 +175,10 @@ static bool is_kept(struct sum *s, const struct rows *rows, const struct conflic
     return false;
 }
 
-/* Is the finding kept until one of the lanes is read, or does nobody want it? */
+/* True: the finding is kept until one of its lanes is read, or no one can read them. False: report it now. */
 static bool keep(const struct race *r, const struct rows *rows, const struct conflict *f) {
     struct sum *s = (struct sum *)rows->mma->sum[rows->owner != rows->mma->cta];
-    const uint32_t first = rows->mma->a_rows.lane % TMEM_LANES; /* row 0: no tile is without it */
+    const uint32_t first = rows->mma->a_rows.lane % TMEM_LANES; /* row 0: every tile has it */
     if (!s || meet(rows->lanes, s->was_read) || rows->lanes[first / 32] >> first % 32 & 1)
         return false;
     if (s->gone || !meet(rows->lanes, s->lanes) || is_kept(s, rows, f))

@@ -1,4 +1,4 @@
-/* check/vclock/far.c - what a set of clocks holds; contract in far.h. */
+/* check/vclock/far.c - reads and changes the contents of a set of clocks; contract in far.h. */
 #include "check/vclock/inside.h"
 
 static uint32_t digit(uint32_t cluster, uint32_t level) { return cluster >> level * DIGIT & (CHILDREN - 1); }

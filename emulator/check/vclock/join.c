@@ -1,19 +1,19 @@
-/* check/vclock/join.c - what one clock, or set of clocks, knows beside another; inside.h. */
+/* check/vclock/join.c - compares and joins clocks and sets of clocks; contract in inside.h. */
 #include "check/vclock/inside.h"
 
 #include <string.h>
 
-/* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
+/* Entries stay below 2^31, so signed comparison works, which the vectors of every host have. */
 typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
-/* Of each place of a run of entries, not zero where one clock exceeds the other. */
+/* For each entry of a group: not zero if one clock exceeds the other there. Exists during one comparison. */
 struct excess {
     four a, b;
 };
 
 /* --- comparing ---------------------------------------------------------------------------------------------------- */
 
-/* Does `a` know something of warp w that `b` does not? */
+/* Does `a` know more of warp w than `b` does? */
 static bool exceeds(const struct vclock *a, const struct vclock *b, uint32_t w) {
     struct lanes x, y;
     if (a->lane[w] != MANY && b->lane[w] != MANY) /* as in compare_warps */
@@ -36,7 +36,7 @@ static four choose(four which, four a, four b) { return (a & which) | (b & ~whic
 static four greater(four a, four b) { return choose(a > b, a, b); }
 static four all_if(bool b) { return (four){0} - (int32_t)b; }
 
-/* Does a exceed b somewhere, and b a? Tokens that are not in use are in step 0. */
+/* Does a exceed b somewhere, and b a? Unused tokens are in step 0. */
 static void compare_tokens(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b,
                            struct excess *e) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens, used = (p->tokens + GROUP - 1) & ~(GROUP - 1);
@@ -53,8 +53,8 @@ static void compare_tokens(const struct vclock_pool *p, const struct vclock *a, 
     e->b |= more_b;
 }
 
-/* One of a warp's lanes that is ahead exceeds what the other clock has for that lane: its own time ahead, or that of
- * all. Several are looked at one by one. */
+/* A lane ahead of its warp exceeds the other clock if it exceeds both that clock's time for the lane and its time for
+ * all. Warps with several such lanes are compared lane by lane. */
 static void compare_warps(const struct vclock *a, const struct vclock *b, uint32_t warps, struct excess *e) {
     const bool several = a->num_many || b->num_many;
     four more_a = {0}, more_b = {0};
@@ -76,7 +76,7 @@ static void compare_warps(const struct vclock *a, const struct vclock *b, uint32
     e->b |= more_b;
 }
 
-/* Does either of a and b know what the other does not? */
+/* Does a know more than b somewhere, and b more than a? */
 static void compare(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b, bool *a_more,
                     bool *b_more) {
     struct excess e = {{0}, {0}};
@@ -97,7 +97,7 @@ static void join_warp(struct vclock *to, const struct vclock *from, uint32_t w) 
     vclock_pack(to, w, &x);
 }
 
-/* Of the warps [w, w + GROUP). A lane stays ahead where its time exceeds what all lanes have come to. */
+/* Joins warps [w, w + GROUP). A lane stays ahead if its time exceeds the joined time of all lanes. */
 static void join_warps(struct vclock *to, const struct vclock *from, uint32_t w) {
     const four mine = at(to->lane + w), theirs = at(from->lane + w), all = greater(at(to->all + w), at(from->all + w));
     const four ahead = at(to->ahead + w), ahead_from = at(from->ahead + w);
@@ -169,7 +169,7 @@ void far_join(struct vclock_pool *pool, struct far **into, struct far *from) {
     const bool news = far_exceeds(pool, from, *into);
     if (*into == from || (!news && far_exceeds(pool, *into, from)))
         return;
-    if (!news || !*into || !far_exceeds(pool, *into, from)) { /* equal ones become one, too */
+    if (!news || !*into || !far_exceeds(pool, *into, from)) { /* also makes equal sets one */
         struct far *old = *into;
         *into = far_hold(from);
         far_drop(pool, old);

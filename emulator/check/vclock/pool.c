@@ -1,4 +1,4 @@
-/* check/vclock/pool.c - the memory of clocks and of sets of them; inside.h. */
+/* check/vclock/pool.c - allocates and frees clocks and sets; contract in inside.h. */
 #include "check/vclock/inside.h"
 
 #include "base/heap.h"
@@ -8,7 +8,7 @@
 #define MADE_AT_ONCE 16u
 #define ALIGN 16u
 
-/* Clocks in one piece of memory. */
+/* A block of clocks; until the pool closes. */
 struct vclocks {
     struct vclocks *next;
     _Alignas(ALIGN) uint8_t memory[];
@@ -34,12 +34,12 @@ void vclock_pool_close(struct vclock_pool *p) {
 uint32_t vclock_new_token(struct vclock_pool *p) {
     if (p->tokens == p->room) {
         p->room *= 2;
-        p->free = NULL; /* too small from now on */
+        p->free = NULL; /* they are too small now */
     }
     return p->tokens++;
 }
 
-/* Makes clocks, MADE_AT_ONCE of them. */
+/* Adds MADE_AT_ONCE clocks to the pool. */
 static void make(struct vclock_pool *p) {
     const size_t warps = vclock_warps(p), entries = 3 * warps + p->room;
     const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
@@ -58,7 +58,7 @@ static void make(struct vclock_pool *p) {
     }
 }
 
-/* Its content is not set. */
+/* A clock without contents. */
 static struct vclock *new_clock(struct vclock_pool *p) {
     if (!p->free)
         make(p);

@@ -1,4 +1,4 @@
-/* check/vclock/vclock.c - what a clock holds; contract in vclock.h. */
+/* check/vclock/vclock.c - reads and changes the contents of a clock; contract in vclock.h. */
 #include "check/vclock/inside.h"
 
 struct vclock *vclock_others(struct vclock_pool *p, struct vclock *c, uint32_t warp, uint32_t lanes) {
@@ -27,7 +27,7 @@ void vclock_add_lanes(struct vclock_pool *p, struct vclock **c, uint32_t warp, u
     }
     if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
         (to->lane[warp] == NO_LANE ||
-         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, as mostly the same one */
+         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, usually the same one */
         to->lane[warp] = (uint32_t)__builtin_ctz(lanes);
         to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
         return;
@@ -46,8 +46,9 @@ void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, 
 
 /* --- many at once ------------------------------------------------------------------------------------------------- */
 
-/* A clock that is still to take the step is held, so that what another was, and has been let go of, is none of those;
- * and what another is now is not changed by it, which would be one that both hold. */
+/* The table's pointers are safe, although nothing holds them. A clock that has yet to take the step is held, so it is
+ * none of the freed ones in `was`. If it is also in `is`, it has two holders, so learning copies it and does not change
+ * it. */
 void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
                   uint32_t time, uint32_t step) {
     const struct vclock *was = *into;
@@ -113,7 +114,7 @@ struct vclock *vclock_export(struct vclock_pool *p, const struct vclock *c) {
             far->room *= 2;
         far->free = NULL;
     }
-    far->tokens = far->room; /* so that a join has room for what each of the two knows */
+    far->tokens = far->room; /* so a join has room for both */
     struct vclock *mine = vclock_new(far);
     vclock_copy(p, mine, c);
     return mine;

@@ -1,12 +1,11 @@
-/* check/verdict/cause.c - what is known of why two accesses are not ordered; contract in cause.h. */
+/* check/verdict/cause.c - why two accesses are not ordered; contract in cause.h. */
 #include "check/verdict/cause.h"
 
 #include <stdio.h>
 
 /* --- who came too early ------------------------------------------------------------------------------------------- */
 
-/* The arrival by which an operation that was issued later knows of another lane of the thread's warp, from behind that
- * lane's own access; NULL: there is none, or it is forgotten. The thread is not the one that did not wait then. */
+/* Only for a later operation: an arrival by another lane after this lane's access. */
 const struct tell *cause_lane_that_told(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct tells *t = &r->warps[first->warp].tells;
     if (!v->note || first->time > v->note->time)
@@ -20,7 +19,7 @@ const struct tell *cause_lane_that_told(const struct race *r, const struct stamp
     return NULL;
 }
 
-/* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
+/* Has the thread executed the line before, with the knowledge of `v`? */
 bool cause_is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
     if (cause_lane_that_told(r, first, v))
         return false;
@@ -30,7 +29,7 @@ bool cause_is_ahead(const struct race *r, const struct stamp *first, const struc
 
 /* --- causes ------------------------------------------------------------------------------------------------------- */
 
-/* Another thread of the CTA of `warp` knows that it is over, or of the access. */
+/* Does another thread of the CTA of `warp` know that *d is complete? */
 static bool mate_knows(const struct race *r, uint32_t warp, const struct done *d) {
     const uint32_t from = warp - warp % r->warps_each;
     for (uint32_t w = from; w < from + r->warps_each; w++)
@@ -42,8 +41,8 @@ static bool mate_knows(const struct race *r, uint32_t warp, const struct done *d
     return false;
 }
 
-/* `v` has seen an arrival on an mbarrier by another lane of the warp, later than the access (`after`); or by the lane
- * itself, before it. */
+/* Has `v` seen an arrival on an mbarrier: by another lane of the warp after the access (`after`), or by the lane itself
+ * before it? */
 static bool has_told(const struct race *r, const struct stamp *first, const struct viewer *v, bool after) {
     const struct tells *t = &r->warps[first->warp].tells;
     for (uint32_t i = t->end > TELLS ? t->end - TELLS : 0; i < t->end; i++) {
@@ -55,7 +54,7 @@ static bool has_told(const struct race *r, const struct stamp *first, const stru
     return false;
 }
 
-/* Whoever read last time waited for this thread's write before: it waits for none of them. */
+/* Had the reader waited for this thread's write of the round before? Then this thread does not wait for the readers. */
 static bool never_returns(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const uint32_t before = sites_latest(&r->warps[v->warp].sites, v->by->site, v->time);
     const struct know *reader = &race_strand(r, first->warp, 1u << first->lane)->k;
@@ -79,7 +78,7 @@ enum cause cause_of_race(const struct race *r, const struct stamp *first, bool w
     return wrote && !cause_is_ahead(r, first, v) && has_told(r, first, v, false) ? CAUSE_LATE : CAUSE_ANY;
 }
 
-/* Of a lane's cp.async: has the lane waited for it, is it in a group? */
+/* For a lane's cp.async. */
 enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *c = r->warps[first->warp].ops.copies;
     c = c ? &c[first->lane] : NULL;
@@ -100,7 +99,7 @@ enum cause cause_under_way(const struct race *r, const struct stamp *first, cons
     return own ? cause_of_copy(r, &copy, &reader) : CAUSE_ANY;
 }
 
-/* Of an operation that writes shared memory. */
+/* For an operation that writes shared memory. */
 enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v) {
     const uint32_t *waited = r->warps[v->warp].ops.group_waited;
     if (n->written.how != DONE_NOT && mate_knows(r, v->warp, &n->written))
@@ -110,8 +109,7 @@ enum cause cause_of_write(const struct race *r, const struct note *n, const stru
     return !v->note && n->signals && (waited[0] > n->time || waited[1] > n->time) ? CAUSE_OTHER_WAIT : CAUSE_ANY;
 }
 
-/* Of an operation that reads shared memory. */
-/* The thread stores there for the first time, and knows nothing of the copy: that came too early. */
+/* Does the thread store there for the first time, without knowing of the copy? Then the copy came too early. */
 static bool comes_first(const struct race *r, const struct note *n, const struct viewer *v) {
     const struct done issue = {.warp = n->warp, .lanes = n->lanes, .time = n->time};
     return v && !v->note && v->warp != n->warp && !viewer_knows_lanes(v, LAYER_RAN, &issue, false) &&
@@ -135,11 +133,11 @@ enum cause cause_of_read(const struct race *r, const struct note *n, const struc
 /* --- mbarriers ---------------------------------------------------------------------------------------------------- */
 
 static struct mbar_watch *mbar_of(const struct race *r, uint32_t rank, uint32_t off) {
-    struct race *mine = (struct race *)(uintptr_t)r; /* it remembers where it looked */
+    struct race *mine = (struct race *)(uintptr_t)r; /* only the cache in `mbars` changes */
     return rank < r->cluster->num_ctas ? mbars_find(mine, &r->cluster->cta[rank], off) : NULL;
 }
 
-/* Is it by that mbarrier that the operation is known to be over? */
+/* Does that mbarrier show that the operation is complete? */
 static bool tells_of(const struct race *r, const struct poll *p, const struct note *n) {
     if (n->signals)
         return n->mbar_rank == p->rank && n->mbar_off == p->off;
@@ -147,7 +145,7 @@ static bool tells_of(const struct race *r, const struct poll *p, const struct no
     return m && m->commit.warp == n->warp && m->commit.lanes & n->lanes;
 }
 
-/* The latest poll by which the warp knows of the operation, or took itself to. */
+/* The warp's latest poll that shows the operation complete, or after which the warp took it as complete. */
 static const struct poll *poll_for(const struct race *r, uint32_t warp, uint32_t time, const struct note *n) {
     const struct polls *q = &r->warps[warp].polls;
     for (uint32_t i = q->end; i > (q->end > POLLS ? q->end - POLLS : 0); i--) {
@@ -173,7 +171,7 @@ void cause_say_stale(const struct poll *p, char *text, size_t size) {
              diag_where(p->site, where, sizeof where), p->parity, p->off);
 }
 
-/* The latest poll of the viewer's warp is for a commit of another thread, which had issued nothing. */
+/* The mbarrier of the warp's latest poll, if its commit is by another thread that had issued nothing. */
 static const struct mbar_watch *idle_commit(const struct race *r, const struct note *first, const struct viewer *v) {
     const struct polls *q = &r->warps[v->warp].polls;
     const struct poll *p = q->end ? &q->log[(q->end - 1) % POLLS] : NULL;

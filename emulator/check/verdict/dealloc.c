@@ -1,4 +1,4 @@
-/* check/verdict/dealloc.c - the rules of a pair's tcgen05.dealloc; contract in dealloc.h. */
+/* check/verdict/dealloc.c - the rules for a pair's tcgen05.dealloc; contract in dealloc.h. */
 #include "check/verdict/dealloc.h"
 
 DIAG(closing) = {

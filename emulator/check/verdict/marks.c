@@ -8,7 +8,7 @@
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-/* What is known of the cause of a global-race. */
+/* The cause of a global-race. */
 enum cause {
     CAUSE_ANY,
     CAUSE_CTA,
@@ -155,6 +155,7 @@ DIAG(map_fence_missing) = {
 
 static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
+/* What a layer of `now` knows of a cluster: its own clock, or the one in the set for another cluster. */
 static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
                                       uint32_t cluster) {
     return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
@@ -164,7 +165,7 @@ static uint32_t lane_of(const struct mark *m, uint32_t byte) {
     return (uint32_t)(m->lane + (int)(byte >> mark_unit(m)));
 }
 
-/* Is the lane of a byte of *first the one that makes this access, too, and its own access ordered in that layer? */
+/* Is a byte of *first by the lane that makes this access, and is its own access ordered in that layer? */
 static bool is_own(const struct toucher *t, enum layer layer, const struct mark *first, const struct mark *mine,
                    uint32_t byte) {
     const struct viewer *v = t->v;
@@ -173,11 +174,12 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
         return false;
     if (mark_unit(first) == ONE_WARP || mark_unit(mine) == ONE_WARP)
         return true;
-    if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
+    if (mark_unit(mine) == EVERY_LANE) /* the other lanes are not that one */
         return false;
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
 }
 
+/* Does the clock know all 32 lanes of *first, which is of EVERY_LANE? */
 static bool knows_every(const struct toucher *t, const struct vclock *c, enum layer layer, const struct mark *first,
                         const struct mark *mine) {
     struct mark one = *first;
@@ -189,6 +191,7 @@ static bool knows_every(const struct toucher *t, const struct vclock *c, enum la
     return true;
 }
 
+/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? */
 static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
     const struct vclock *c = vclock_of(t, now, layer, first->cluster);
@@ -217,10 +220,11 @@ static const struct done *done_of(const struct op_record *op, bool wrote) {
     return op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
 }
 
+/* Does the viewer know, in the layer, that the part of the operation with *d is complete? */
 static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
-    if (op->cluster != cluster_of(t) && !c) /* of an island that runs side by side, perhaps */
+    if (op->cluster != cluster_of(t) && !c) /* perhaps of an island that runs side by side */
         return false;
     switch (d->how) {
     case DONE_TOKEN:
@@ -244,6 +248,8 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct o
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
 
+/* Is the tensor map's change covered by fence.proxy.tensormap: a release by its writer, an acquire by a thread that
+ * the viewer knows (9.7.13.16)? */
 static bool is_map_fenced(const struct toucher *t, const struct mark *first, uint64_t at) {
     const struct map_acquires *q = &t->r->acquires;
     const struct viewer *v = t->v;
@@ -261,18 +267,18 @@ static bool is_map_fenced(const struct toucher *t, const struct mark *first, uin
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* Morally strong (8.7): each would have to be of a scope that includes the other. */
+/* Morally strong (8.7) accesses also need scopes that include each other. */
 static bool are_strong(const struct mark *a, const struct mark *b) {
     return a->flags & b->flags & MARK_STRONG && (a->cluster == b->cluster || !((a->flags | b->flags) & MARK_NARROW));
 }
 
-/* Two stores of the same bytes race by 8.7.1, but whoever comes last, the same is there: flags and zeros are stored so,
- * and no chip gives anything else. */
+/* Two stores of the same value race by 8.7.1. But the result is the same in each order, kernels store flags and zeros
+ * like this, and no chip gives another result. */
 static bool same_value(const struct mark *a, const struct mark *b) {
     return a->flags & b->flags & MARK_SUM && a->mask == b->mask && a->sum == b->sum;
 }
 
-/* Lanes that store the same with one instruction, as a warp does where nobody was elected. */
+/* Lanes that store the same with one instruction, as a warp does if no lane was elected. */
 static bool same_store(const struct mark *a, const struct mark *b) {
     const struct op_record *x = a->by.op, *y = b->by.op;
     return a->flags & b->flags & MARK_OP && !((a->flags | b->flags) & MARK_STRONG) && x->site == y->site &&
@@ -284,22 +290,22 @@ static bool is_cas(const struct mark *m) {
            m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cas.");
 }
 
-/* One loads weakly the word that the other, a line of the same kernel, compares and swaps: mostly what it takes to
- * begin such a loop of its own, which any value serves. */
+/* One is a weak load of a word, the other a compare-and-swap of it in the same kernel. Usually the load begins a loop
+ * around the compare-and-swap, and any loaded value will do. */
 static bool is_seed(const struct mark *a, const struct mark *b) {
     const struct mark *load = is_cas(a) ? b : a, *cas = is_cas(a) ? a : b;
     return is_cas(cas) && !(load->flags & (MARK_WRITE | MARK_STRONG | MARK_OP)) && load->by.site &&
            load->by.site->func && cas->by.site->func && strcmp(load->by.site->func, cas->by.site->func) == 0;
 }
 
-/* Threads of another CTA, which have a cache of their own. */
+/* Threads of another CTA have another L1 cache. */
 static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
     return !t->v->async &&
            (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
-/* A thread of the reader's CTA knows of it by a relaxed read, and lacks the fence behind that: perhaps it polled for
- * the others. */
+/* Does a thread of the reader's CTA know of it by a relaxed read without a fence after it? Perhaps that thread polled
+ * for the others. */
 static bool is_pending(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const struct race *r = t->r;
     const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
@@ -310,7 +316,7 @@ static bool is_pending(const struct toucher *t, const struct mark *first, const 
     return false;
 }
 
-/* A thread of the viewer's CTA, in the layer. */
+/* Does a thread of the viewer's CTA know of *first? */
 static bool mate_knows(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const struct race *r = t->r;
     const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
@@ -321,7 +327,7 @@ static bool mate_knows(const struct toucher *t, const struct mark *first, const 
     return false;
 }
 
-/* The viewer knows of another thread of the CTA that made *first, and of later than that: that one told too early. */
+/* Does the viewer know a later act of another thread in the CTA of *first? Then that thread signalled too early. */
 static bool knows_mate(const struct toucher *t, const struct mark *first) {
     const struct vclock *c = vclock_of(t, t->v->now, LAYER_ORDER, first->cluster);
     const uint32_t each = t->r->warps_each, from = first->warp - first->warp % each;
@@ -331,10 +337,10 @@ static bool knows_mate(const struct toucher *t, const struct mark *first) {
     return false;
 }
 
-/* Of an operation that was under way; `read`: it is known to have read its source. */
+/* For an operation in flight; `read`: known to have read its source. */
 static enum cause cause_of_op(bool read, bool wrote) { return !wrote ? CAUSE_COPY : read ? CAUSE_READ : CAUSE_BULK; }
 
-/* A write that released nothing, by the CTA of *first and later than that; a warp of the viewer's CTA has read it. */
+/* A later write by the CTA of *first that released nothing, and that a warp of the viewer's CTA has read. Or NULL. */
 static const struct hint_writer *heard_of(const struct toucher *t, const struct mark *first) {
     const uint32_t each = t->r->warps_each, from = t->v->warp - t->v->warp % each;
     for (uint32_t w = from; w < from + each; w++)
@@ -347,18 +353,18 @@ static const struct hint_writer *heard_of(const struct toucher *t, const struct 
     return NULL;
 }
 
-/* Something earlier of the same thread is known. */
+/* Does the viewer know an earlier act of the same thread? */
 static bool knows_earlier(const struct toucher *t, const struct mark *first, uint64_t at) {
     const struct vclock *c = vclock_of(t, t->v->now, LAYER_ORDER, first->cluster);
     return c && first->flags & MARK_WRITE && mark_unit(first) <= ONE_LANE &&
            vclock_knows_lane(c, first->warp, lane_of(first, (uint32_t)(at % SECTOR)), 1);
 }
 
-/* Of two accesses of threads: what is known of why nothing orders them. */
+/* Why nothing orders two accesses of threads. */
 static enum cause cause_of(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const bool strong = first->flags & MARK_STRONG, same = first->cluster == cluster_of(t);
     if (strong && mine->flags & MARK_STRONG)
-        return CAUSE_SCOPE; /* else they would not race */
+        return CAUSE_SCOPE; /* otherwise they would not race */
     if (strong != !!(mine->flags & MARK_STRONG) && !t->v->async) {
         const struct mark *weak = strong ? mine : first;
         return weak->flags & MARK_WRITE ? CAUSE_WEAK_STORE : CAUSE_WEAK_LOAD;
@@ -376,23 +382,24 @@ static enum cause cause_of(const struct toucher *t, const struct mark *first, co
     return first->warp / t->r->warps_each == t->v->warp / t->r->warps_each ? CAUSE_CTA : CAUSE_CLUSTER;
 }
 
-/* Threads of another CTA of the cluster. */
+/* By another CTA of the cluster. */
 static bool is_peer(const struct toucher *t, const struct mark *first) {
     const uint32_t each = t->r->warps_each;
     return first->cluster == cluster_of(t) && first->warp / each != t->v->warp / each;
 }
 
-/* Strong accesses of two CTAs, one of which names a scope that leaves the other CTA out. */
+/* Does its scope leave out other CTAs? */
 static bool leaves_out(const struct mark *m) {
     return m->flags & MARK_NARROW && m->by.site && m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cta.");
 }
 
+/* Of an operation's access and a later one: known as complete, or in which way not? */
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct op_record *op = first->by.op;
     if (mine->flags & MARK_OP && op == mine->by.op)
         return NULL;
-    if (knows_done(t, LAYER_ORDER, op, wrote)) /* of a phase the text does not say who completes it */
+    if (knows_done(t, LAYER_ORDER, op, wrote)) /* the ISA does not say who completes a phase */
         return t->r->strict && is_peer(t, first) && done_of(op, wrote)->how == DONE_THREAD &&
                        !knows_done(t, LAYER_SCOPED, op, wrote)
                    ? &narrow_scope
@@ -402,13 +409,14 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
     return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
-/* Ordered; and by operations whose scopes take in both? */
+/* They are ordered. Do the scopes of that order include both? */
 static const struct diag *strictly(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                    uint32_t both) {
     return t->r->strict && is_peer(t, first) && !knows(t, t->v->now, LAYER_SCOPED, first, mine, both) ? &narrow_scope
                                                                                                       : NULL;
 }
 
+/* The rule that the later access breaks; NULL: they are ordered, or do not race. */
 static const struct diag *order_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                         uint32_t both, uint64_t at) {
     struct vclock *const *now = t->v->now;
@@ -427,7 +435,7 @@ static const struct diag *order_verdict(const struct toucher *t, const struct ma
             return is_map_fenced(t, first, at) ? NULL : &map_fence_missing;
         return first->flags & MARK_WRITE ? &missing_fence : &fence_before_overwrite;
     }
-    /* a strong read may be the first part of an acquire pattern */
+    /* a strong read may begin an acquire pattern */
     if (t->k && mine->flags & MARK_STRONG && knows(t, t->k->pending, LAYER_ORDER, first, mine, both))
         return NULL;
     if (is_seed(first, mine))
@@ -445,7 +453,7 @@ const struct diag *marks_verdict(const struct toucher *t, const struct mark *fir
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
 
-/* Who made the mark: their cluster may have ended. */
+/* The maker of a mark; its cluster may have ended. */
 static struct mach_origin origin_of(const struct toucher *t, const struct mark *m, uint64_t at) {
     const struct grid_watch *g = t->r->grid;
     const struct diag_dim3 c = g->cluster, b = g->block;
@@ -483,7 +491,7 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
     if (!(mine->flags & MARK_OP))
         by.lanes = 1u << lane_of(mine, at % SECTOR);
     const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
-    /* an operation counts from its issue, though it runs later */
+    /* an operation counts from its issue, even if it runs later */
     const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
     struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", NULL, {0}, ""};
     if (rule == &noncoherent_load)

@@ -1,4 +1,4 @@
-/* check/verdict/mbarriers.c - the rules of mbarriers as objects; contract in mbarriers.h. */
+/* check/verdict/mbarriers.c - the rules for mbarriers as objects; contract in mbarriers.h. */
 #include "check/verdict/mbarriers.h"
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
@@ -19,11 +19,11 @@ DIAG(inval_unmet) = {
     .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline relies on that.",
 };
 
-/* What is wrong with the use of warp `i` if `lanes`, of it (`own`) or of another, who know so much, invalidate the
- * mbarrier; or NULL. */
+/* The rule that `lanes` break by invalidating the mbarrier after that use, or NULL. They are of the same warp (`own`)
+ * or another, and `known` is their knowledge. */
 static const struct diag *judge_use(const struct vclock *known, const struct mbar_use *use, bool own, uint32_t lanes) {
     uint32_t rest = use->lanes & ~(own ? lanes : 0);
-    bool some = own; /* lanes of the warp have come further */
+    bool some = own; /* other lanes of the warp are further */
     for (uint32_t l = 0; rest && l < VCLOCK_LANES; l++)
         if (vclock_knows_lane(known, use->warp, l, use->time)) {
             some = true;
@@ -32,7 +32,7 @@ static const struct diag *judge_use(const struct vclock *known, const struct mba
     return !rest ? NULL : some ? &inval_unmet : &mbarrier_race;
 }
 
-/* Whoever invalidates an mbarrier knows that all have used it who did. */
+/* The thread that invalidates an mbarrier must know of all its uses. */
 void verdict_mbar_inval(struct race *r, const struct event_life *e) {
     const struct mbar_watch *m = mbars_find(r, e->owner, e->off);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
@@ -54,7 +54,7 @@ void verdict_mbar_inval(struct race *r, const struct event_life *e) {
                    e->off);
 }
 
-/* Threads of the initialisation that the clock does not know. */
+/* The lanes of the initialisation that the clock does not know. */
 static uint32_t missing_lanes(const struct vclock *known, const struct mbar_init *init) {
     uint32_t missing = vclock_all_lanes(known, init->warp) < init->time ? init->lanes : 0;
     for (uint32_t rest = missing; rest; rest &= rest - 1)
@@ -63,14 +63,14 @@ static uint32_t missing_lanes(const struct vclock *known, const struct mbar_init
     return missing;
 }
 
-/* Lanes, of those that know so much, that do not know of all others' initialisation. */
+/* Those of the lanes that do not know the initialisations by all others. */
 static uint32_t lanes_early(const struct vclock *known, const struct mbar_init *init, uint32_t warp, uint32_t lanes) {
     const uint32_t missing = missing_lanes(known, init);
     const bool one = !(missing & (missing - 1));
     return !missing ? 0 : warp == init->warp && one ? lanes & ~missing : lanes;
 }
 
-/* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check_published says. */
+/* For a use by threads of its own CTA: do they know of its initialisation? check_published does the other CTAs. */
 static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
@@ -154,8 +154,8 @@ static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) 
     return true;
 }
 
-/* Was the mbarrier initialised, and has a thread of its CTA executed a release since, before what the threads of *e
- * know, or the issuer of their operation knew? */
+/* Do the threads of *e, or the issuer of their operation, know of the initialisation, and of a later release by a
+ * thread of its CTA? */
 static bool knows_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
@@ -171,6 +171,7 @@ static bool knows_init(struct race *r, const struct event_sync *e, const struct 
     return true;
 }
 
+/* For a use by another CTA: has the object been published to it (9.7.13.4)? */
 static void check_published(struct race *r, const struct event_sync *e, const struct mbar_watch *m,
                             const struct note *n) {
     if (e->by.cta == e->owner || m->published == MBAR_PUBLISHED)
@@ -207,7 +208,7 @@ DIAG(arrives_again) = {
             "has the wrong parity (flip it once for each phase) or names another mbarrier",
 };
 
-/* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
+/* Do these lanes know all arrivals of the phase before, by any barrier? Then it is over. */
 static bool knows_arrivals(struct race *r, const struct mbar_watch *m, const struct strand *s, uint32_t warp,
                            uint32_t lanes) {
     bool known = m->before;
@@ -232,13 +233,13 @@ static bool threads_know(struct race *r, const struct event_sync *e, const struc
     return true;
 }
 
-/* Commits of one thread, each of which ends a phase by itself: whichever comes first, the two end two. */
+/* Commits of one thread, each of which ends a phase alone: in each order the two end two phases. */
 static bool takes_turns(const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     return n->tensor && m->first.alone && !m->operations && !e->pending && !e->tx && m->first.warp == n->warp &&
            m->first.lanes == n->lanes;
 }
 
-/* Do those who arrive know that the phase before is over? */
+/* Do the arriving threads know that the phase before is over? */
 static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     if (n ? vclock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) || takes_turns(e, m, n)
           : threads_know(r, e, m))
@@ -247,7 +248,7 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
     const bool again = !n && mbars_took_part(m, race_warp(r, e->by.cta, e->by.warp), e->phase) & e->by.lanes;
     mach_warn(r->island, &origin,
               again             ? &arrives_again
-              : n || !m->before ? &arrives_ahead /* an operation arrives, or did in the phase before */
+              : n || !m->before ? &arrives_ahead /* an operation arrives now, or did in the phase before */
                                 : &arrives_uncounted,
               "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
               "the phase before",
@@ -264,6 +265,7 @@ DIAG(phase_unseen) = {
         "an H200 counts the phases without a poll, too; compute-sanitizer (synccheck) there says \"Missing wait\".",
 };
 
+/* For an arrival: has any poll seen the phase before end (9.7.13.15.4)? */
 static void check_unseen(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     if (!e->phase || (m->seen && m->saw >= e->phase))
         return;
@@ -282,7 +284,7 @@ DIAG(phase_missed) = {
             "on which these arrive. A thread that polls too late waits for ever. On most runs they come in time",
 };
 
-/* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
+/* Are the arrivals of this phase ordered after the polls that saw the phase before? A warp counts as one. */
 static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
         const struct mbar_use *use = &m->seen[i];
@@ -304,7 +306,8 @@ DIAG(expects_late) = {
             "runs the bytes come later",
 };
 
-/* Only bytes that are awaited keep the phase open, and those of copies that have been issued may come at any time. */
+/* For an expect_tx after all arrivals: only pending bytes keep the phase open, and the bytes of issued copies may come
+ * at any time. */
 static void check_expect(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     if (e->pending || e->tx <= (int64_t)e->bytes || (!m->coming && !m->brought))
         return;
@@ -350,13 +353,13 @@ DIAG(exits_unseen) = {
     .reason = "pair kernels that run on a B200 end without these waits.",
 };
 
-/* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
+/* No one saw the phase, but a later commit of the same thread shows that this commit's operations are complete. */
 static bool is_over(const struct vclock *c, const struct mbar_watch *m) {
     const struct done *d = &m->remote.by;
     return d->how == DONE_TOKEN && vclock_knows_token(c, d->token, d->step);
 }
 
-/* Are the last arrivals of other CTAs' operations known to have come? */
+/* At the exit of a CTA: does it know that the last arrivals of other CTAs' operations have come? */
 static void check_remote(const struct race *r, const struct event_life *e) {
     const struct cta_watch *c = &r->ctas[e->owner->rank];
     for (uint32_t i = 0; i < c->mbars.num; i++) {

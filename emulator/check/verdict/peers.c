@@ -1,4 +1,4 @@
-/* check/verdict/peers.c - is the CTA known to run whose shared memory is touched? Contract in peers.h. */
+/* check/verdict/peers.c - is the CTA known to run, before its shared memory is accessed? Contract in peers.h. */
 #include "check/verdict/peers.h"
 
 DIAG(not_started) = {
@@ -12,7 +12,7 @@ DIAG(not_started) = {
     .by_site = true,
 };
 
-/* Does the clock hold anything that a thread of the CTA did? */
+/* Does the clock know any act of a thread of the CTA? */
 static bool knows_of(const struct race *r, const struct vclock *known, const struct cta *cta) {
     for (uint32_t i = 0; i < r->warps_each; i++)
         if (vclock_knows_any(known, race_warp(r, cta, i), UINT32_MAX, 1))
@@ -20,7 +20,7 @@ static bool knows_of(const struct race *r, const struct vclock *known, const str
     return false;
 }
 
-/* Of the lanes that make the access, those that do not know. */
+/* The accessing lanes that do not know that it runs. */
 static uint32_t lanes_early(const struct race *r, const struct warp_watch *w, uint32_t lanes, const struct cta *cta) {
     uint32_t early = 0;
     for (uint32_t i = 0; i < w->num_strands; i++)
@@ -29,13 +29,13 @@ static uint32_t lanes_early(const struct race *r, const struct warp_watch *w, ui
     return early;
 }
 
-/* Copies and the answers of clusterlaunchcontrol. The tensor core reaches the other CTA of its pair, and both have met
- * in tcgen05.alloc.cta_group::2 (9.7.16.7.1). */
+/* Copies, and the responses of clusterlaunchcontrol. The tensor core needs no check: it accesses only the CTA of its
+ * pair, and both have met in tcgen05.alloc.cta_group::2 (9.7.16.7.1). */
 static bool is_copy(const struct note *n) {
     return n->agent == AGENT_TMA || n->agent == AGENT_BULK || n->agent == AGENT_CP_ASYNC || n->agent == AGENT_CLC;
 }
 
-/* A copy that signals an mbarrier of the CTA which is not published: mbarrier-unpublished reports that mistake. */
+/* A copy that signals an unpublished mbarrier of the CTA: mbarrier-unpublished reports that mistake. */
 static bool is_told_of_mbarrier(struct race *r, const struct note *n, const struct cta *peer) {
     const struct mbars *b = &race_cta(r, peer)->mbars;
     for (uint32_t i = 0; n && n->signals && i < b->num; i++)

@@ -283,7 +283,8 @@ DIAG(not_pipelined) = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-/* By tcgen05.fence on both sides; a synchronous operation, as tcgen05.dealloc, asks for that of the others alone. */
+/* Ordered by tcgen05.fence on both sides. A synchronous operation, such as tcgen05.dealloc, needs only that of the
+ * others. */
 static bool knows_tensor(const struct viewer *v, enum layer layer, const struct note *first, bool wrote) {
     struct viewer also = *v;
     also.now = v->synchronous;
@@ -291,6 +292,7 @@ static bool knows_tensor(const struct viewer *v, enum layer layer, const struct 
            (v->synchronous && viewer_knows_done(&also, layer, first, wrote));
 }
 
+/* Does the viewer know the access of the stamp; of a cp.async, that it is complete? */
 static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
     if (s->flags & STAMP_COPY)
         return viewer_knows_copy(r, v, layer, s->warp, s->lane, s->time);
@@ -302,7 +304,7 @@ static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* A thread touches what cp.async of another one writes, which nobody has waited for. If both commit groups and the
+/* A thread accesses what another thread's cp.async writes, and no wait covers the copy. If both commit groups and the
  * other one has committed more of them, it is a round ahead: then the copy came too soon. */
 static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
@@ -313,7 +315,7 @@ static const struct diag *copy_verdict(const struct race *r, const struct stamp 
     return &not_awaited[cause_of_copy(r, first, v)];
 }
 
-/* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
+/* A thread accesses memory of an operation after its issue, without having waited for it. */
 static const struct diag *while_under_way(const struct race *r, const struct stamp *first, const struct viewer *v,
                                           bool writes) {
     if (writes)
@@ -323,11 +325,11 @@ static const struct diag *while_under_way(const struct race *r, const struct sta
     return &source_overwritten[cause_of_read(r, v->note, NULL)];
 }
 
-/* An operand of tcgen05.mma or .cp, which is ordered behind what its thread knew at its last fence::after_thread_sync
- * (9.7.16.11.1), and behind what that thread itself had done. */
+/* An operand of tcgen05.mma or .cp. Its read comes after what its thread knew at the last fence::after_thread_sync
+ * (9.7.16.11.1), and after the thread's own acts. */
 static bool is_operand(const struct viewer *v) { return v->note && v->note->tensor; }
 
-/* Ordered, and as the text has it? */
+/* They are ordered. Exactly as the ISA demands? */
 static const struct diag *strictly(const struct race *r, const struct stamp *first, const struct viewer *v) {
     if (!r->strict)
         return NULL;
@@ -373,8 +375,8 @@ const struct diag *verdict_strong(const struct race *r, const struct stamp *firs
                : NULL;
 }
 
-/* The pairs of 9.7.16.6.2 run in the order of their issue, also those of two threads (9.7.16.6.4.3). Of two tcgen05.mma
- * the accumulator and the shape are the same. */
+/* The pairs of 9.7.16.6.2 run in the order of issue, also those of two threads (9.7.16.6.4.3). Two tcgen05.mma must
+ * have the same accumulator and shape. */
 static bool is_pair(const struct note *a, const struct note *b) {
     if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
         return a->d == b->d && a->m == b->m && a->n == b->n;
@@ -383,7 +385,7 @@ static bool is_pair(const struct note *a, const struct note *b) {
     return b->agent == AGENT_TENSOR_CORE;
 }
 
-/* Does what `v` does run behind `first` without a wait? Then NULL, or the rule that it breaks still. */
+/* Does the operation of `v` run after `first` without a wait? Then *rule is NULL, or a rule that it still breaks. */
 static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                       const struct diag **rule) {
     const struct note *b = v->note;
@@ -391,7 +393,7 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
         return false;
     *rule = is_pair(first, b) ? NULL : &not_pipelined;
-    if (first->warp == b->warp && first->lanes == b->lanes) /* of accumulators nobody says more than the text */
+    if (first->warp == b->warp && first->lanes == b->lanes) /* for accumulators, only the ISA's pairs count */
         return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
     if (*rule || !viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
@@ -400,16 +402,16 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     else if (r->strict && !race_is_near(r, first->warp, v) &&
              !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
         *rule = &narrow_scope;
-    first->then = b->written; /* whoever knows that the second is over knows it of the first */
+    first->then = b->written; /* if the second is complete, so is the first */
     return true;
 }
 
-/* A register that tcgen05.ld loads is used by what its warp stores: the true dependency holds (9.7.16.6.4.5). */
+/* The warp's store uses a register that tcgen05.ld loads: that is a true dependency (9.7.16.6.4.5). */
 static bool depends(const struct note *first, const struct viewer *v) {
     return first->used && v->note && v->note->agent == AGENT_TENSOR_LDST && first->warp == v->note->warp;
 }
 
-/* Of tcgen05.ld and .st: who knows that they were issued, lacks their wait; who does not, lacks any order. */
+/* For tcgen05.ld and .st: if the viewer knows of the issue, the wait is missing; otherwise any order is. */
 static const struct diag *tensor_verdict(const struct race *r, const struct note *first, const struct viewer *v) {
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor && v->note && v->note->tensor && (first->warp != v->note->warp || first->lanes != v->note->lanes))
@@ -423,7 +425,7 @@ static const struct diag *tensor_verdict(const struct race *r, const struct note
     return v->agent == AGENT_TENSOR_LDST ? &ldst_race : &tensor_race;
 }
 
-/* Synchronised, and as the text has it? */
+/* They are synchronised. Exactly as the ISA demands? */
 static const struct diag *tensor_strictly(const struct race *r, const struct note *first, bool wrote,
                                           const struct viewer *v) {
     if (!r->strict)
@@ -433,6 +435,7 @@ static const struct diag *tensor_strictly(const struct race *r, const struct not
     return race_is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
+/* verdict_note for shared memory. */
 static const struct diag *bytes_verdict(const struct race *r, const struct note *first, bool wrote,
                                         const struct viewer *v, bool writes) {
     if (wrote)
@@ -443,7 +446,7 @@ static const struct diag *bytes_verdict(const struct race *r, const struct note 
 
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where) {
-    if (v->note && first->time > v->note->time) { /* issued later: by what it knows of the other */
+    if (v->note && first->time > v->note->time) { /* issued later: judge by its knowledge of the other */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
         return first == v->note ? NULL
                                 : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
@@ -451,7 +454,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
     const struct diag *rule = NULL;
     if (first == v->note)
         return NULL;
-    /* each reduction is relaxed (9.7.9.25.4.2): two of them are morally strong, and no race (8.7.1) */
+    /* each reduction is relaxed (9.7.9.25.4.2), so two of them are morally strong and do not race (8.7.1) */
     if (wrote && writes && first->reduces && v->note && v->note->reduces)
         return NULL;
     if (pipelined(r, first, wrote, v, &rule) && !(rule && viewer_knows_done(v, LAYER_SEEN, first, wrote)))
@@ -470,7 +473,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
 
-/* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
+/* The earlier party is `first`, unless it is `late`: it came after the operation's issue, or is a round ahead. */
 static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
                                    const struct viewer *v, bool writes, const struct spot *at) {
     const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
@@ -488,7 +491,7 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
                        : first->flags & STAMP_COPY ? "cp.async"
                        : wrote                     ? "a store"
                                                    : "a load";
-    const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
+    const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then that one was first */
     const bool late =
         (v->note && !known && (first->time > v->note->time || cause_is_ahead(r, first, v))) || rule == &copy_too_soon;
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);

@@ -26,7 +26,7 @@ int rt_call_device_by_pci(const char *call, int *device, const char *text) {
                                              sscanf(text, "%x:%x.%x%c", &n[0], &n[1], &n[2], &end) != 3)))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s is no PCI bus id", text ? text : "(null)");
     if (e == RT_SUCCESS && (n[0] | n[1] | n[2] | n[3]) != 0)
-        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "%s; there is 0000:00:00.0 alone", text);
+        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "%s; there is only 0000:00:00.0", text);
     return rt_leave(c, rt_give(e, device, 0));
 }
 
@@ -99,7 +99,7 @@ static int check_host(struct rt_context *c, const void *host, struct mem_block *
     int type;
     return rt_pointer(c, host, &type, b) && type == RT_MEMORY_HOST
                ? RT_SUCCESS
-               : rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
+               : rt_say(c, RT_ERROR_INVALID_VALUE, "%p is not page-locked host memory", host);
 }
 
 int rt_call_host_flags(const char *call, unsigned *out, void *host) {
@@ -115,7 +115,7 @@ int rt_call_host_pointer(const char *call, void **out, void *host, unsigned flag
     struct rt_context *c = rt_enter_ready(call);
     int e = c->entered;
     if (e == RT_SUCCESS && (out == NULL || flags != 0 || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is not page-locked host memory", host);
     return rt_leave(c, rt_give(e, out, host));
 }
 
@@ -352,7 +352,7 @@ int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, 
     if (e == RT_SUCCESS && managed) {
         rt_pointer(c, (void *)(uintptr_t)(address ? *address : at), &type, &b);
         if (type != RT_MEMORY_MANAGED)
-            e = rt_say(c, RT_ERROR_NOT_FOUND, "%s is no managed variable", name);
+            e = rt_say(c, RT_ERROR_NOT_FOUND, "%s is not a managed variable", name);
     }
     return rt_leave(c, e);
 }

@@ -153,7 +153,7 @@ int rt_check_init(struct rt_context *c) {
 int rt_check_device(struct rt_context *c, int device) {
     int e = rt_check_init(c);
     if (e == RT_SUCCESS && device != 0)
-        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
+        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is only device 0", device);
     return e;
 }
 

@@ -110,7 +110,7 @@ static int check_kind(struct rt_context *c, const void *dst, const void *src, in
     static const char *const names[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
                                         "cudaMemcpyDeviceToDevice"};
     if (kind < RT_HOST_TO_HOST || kind > RT_COPY_DEFAULT)
-        return rt_say(c, RT_ERROR_INVALID_MEMCPY_DIRECTION, "%d is no cudaMemcpyKind", kind);
+        return rt_say(c, RT_ERROR_INVALID_MEMCPY_DIRECTION, "%d is not a cudaMemcpyKind", kind);
     /* The real runtime takes host-to-host as "by the pointers", too. */
     if (kind == RT_COPY_DEFAULT || kind == RT_HOST_TO_HOST)
         return RT_SUCCESS;

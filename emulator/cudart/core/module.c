@@ -427,7 +427,7 @@ static int function_get(struct rt_context *c, const void *host_or_handle, struct
     if (host_or_handle == NULL)
         return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the function is a null pointer");
     if (*out == NULL)
-        return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no kernel of this program", host_or_handle);
+        return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not a kernel of this program", host_or_handle);
     return function_ready(c, *out);
 }
 
@@ -445,8 +445,8 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
         return e;
     if (c->driver &&
         (name == NULL || *name == 0 || (address == NULL && bytes == NULL) || lower_find_kernel(m->exec, name) != NULL))
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s is no name of a variable, or there is no place for the results",
-                      name ? name : "(null)");
+        return rt_say(c, RT_ERROR_INVALID_VALUE,
+                      "%s is not the name of a variable, or there is no place for the results", name ? name : "(null)");
     if (name == NULL || !lower_find_var(m->exec, name, &at, &size))
         return rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
     e = rt_give(e, address, at);
@@ -504,5 +504,5 @@ int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_
                     return RT_SUCCESS;
                 return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name, v->name);
             }
-    return rt_say(c, RT_ERROR_INVALID_SYMBOL, "%p is no device variable of this program", host);
+    return rt_say(c, RT_ERROR_INVALID_SYMBOL, "%p is not a device variable of this program", host);
 }

@@ -212,7 +212,7 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--trace-tiles", "SM100EMU_TRACE_TILES", parse_trace_tiles, 0,
      "a number of a tile, or the first and the last as 0-3"},
     {"--follow", "SM100EMU_FOLLOW", parse_follow, 0,
-     "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, @cluster2 or both"},
+     "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, then perhaps @cta1, @cluster2 or both"},
     {"--clock", "SM100EMU_CLOCK", parse_clock, 0,
      "sustained, burst, boost, or a frequency from 0.1 to 3 GHz as 1.965GHz or 1300MHz"},
     {"--source-root", SOURCE_ROOT, NULL, offsetof(struct mach_config, source_root), "the name of a folder"},
@@ -220,7 +220,7 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--host-vectors", "SM100EMU_HOST_VECTORS", parse_host_vectors, 0, "portable, avx2, avx512 or amx"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, 0, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, 0, "a number of seconds, 0.001 to 1e9"},
-    {"--memory", "SM100EMU_MEMORY", parse_memory, 0, "a number of bytes, or one with K, M, G or T behind it"},
+    {"--memory", "SM100EMU_MEMORY", parse_memory, 0, "a number of bytes, perhaps followed by K, M, G or T"},
     {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, 0, "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, 0, "a number of host threads, 1 to 1024"},
 };

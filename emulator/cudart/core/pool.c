@@ -48,7 +48,7 @@ int rt_pool_check(struct rt_context *c, const void *pool) {
     const struct rt_pool *p = c->pools;
     while (p != NULL && p != pool)
         p = p->next;
-    return p != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no memory pool of this process", pool);
+    return p != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_VALUE, "%p is not a memory pool of this process", pool);
 }
 
 int rt_pool_create(struct rt_context *c, const struct rt_pool_props *props, void **out) {
@@ -184,7 +184,7 @@ int rt_pool_set(struct rt_context *c, void *pool, int attribute, const void *val
 
 static int check_location(struct rt_context *c, struct rt_mem_location l) {
     if (l.type != LOCATION_DEVICE)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "a location of type %d is no device", l.type);
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "a location of type %d is not a device", l.type);
     return rt_check_device(c, l.id);
 }
 

@@ -35,7 +35,7 @@ int rt_stream_check(struct rt_context *c, void *stream, const struct rt_stream *
             s = s->next;
     if (out != NULL)
         *out = s;
-    return s != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream of this process", stream);
+    return s != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not a stream of this process", stream);
 }
 
 int rt_stream_destroy(struct rt_context *c, void *stream) {
@@ -48,7 +48,7 @@ int rt_stream_destroy(struct rt_context *c, void *stream) {
                 rt_tell(c, HOST_STREAM_END, stream, NULL);
             return RT_SUCCESS;
         }
-    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream that cudaStreamCreate made", stream);
+    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not a stream that cudaStreamCreate made", stream);
 }
 
 int rt_event_create(struct rt_context *c, unsigned flags, void **out) {
@@ -75,7 +75,7 @@ int rt_event_check(struct rt_context *c, void *event, struct rt_event **out) {
         e = e->next;
     if (out != NULL)
         *out = e;
-    return e != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);
+    return e != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not an event of this process", event);
 }
 
 int rt_event_destroy(struct rt_context *c, void *event) {
@@ -86,7 +86,7 @@ int rt_event_destroy(struct rt_context *c, void *event) {
             xfree(e);
             return RT_SUCCESS;
         }
-    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);
+    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not an event of this process", event);
 }
 
 int rt_event_wait(struct rt_context *c, void *stream, void *event, unsigned flags) {

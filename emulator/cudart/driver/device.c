@@ -127,7 +127,7 @@ static int check_context(struct rt_context *c, const void *context) {
     if (e == RT_SUCCESS && context == NULL)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "the context is a null pointer");
     if (e == RT_SUCCESS && !rt_context_known(c, context))
-        e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "%p is no context of this process", context);
+        e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "%p is not a context of this process", context);
     return e;
 }
 

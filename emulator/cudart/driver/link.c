@@ -13,7 +13,7 @@ static struct rt_context *enter_link(const char *call, const void *state, struct
     struct rt_context *c = rt_enter_ready(call);
     *link = NULL;
     if (c->entered == RT_SUCCESS && (*link = rt_link_find(c, state)) == NULL)
-        c->entered = rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no linker's state of this process", state);
+        c->entered = rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not a linker's state of this process", state);
     return c;
 }
 

@@ -171,7 +171,7 @@ static int copy_peer(const char *call, uint64_t dst, const void *dst_context, ui
     struct rt_context *c = rt_enter_ready(call);
     int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
     if (e == RT_SUCCESS && (!rt_context_known(c, dst_context) || !rt_context_known(c, src_context)))
-        e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "%p or %p is no context of this process", dst_context, src_context);
+        e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "%p or %p is not a context of this process", dst_context, src_context);
     rt_flush_printed(c);
     return rt_leave(c, rt_then(e, rt_copy(c, pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream)));
 }

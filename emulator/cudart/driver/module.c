@@ -108,7 +108,7 @@ RT_API int cuFuncIsLoaded(int *state, void *function) {
     const struct rt_function *f = c->entered == RT_SUCCESS ? rt_function_find(c, function) : NULL;
     int e = rt_then(c->entered, rt_check_out(c, state));
     if (e == RT_SUCCESS && f == NULL)
-        e = rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no function of this process", function);
+        e = rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is not a function of this process", function);
     return rt_leave(c, rt_give(e, state, f->kernel != NULL));
 }
 

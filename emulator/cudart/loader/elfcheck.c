@@ -158,15 +158,16 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
     Elf64_Phdr p;
     memset(facts, 0, sizeof *facts);
     if (size < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-        return refuse(why, why_size, "is no ELF program, and no script with an interpreter in its first line (#!)");
+        return refuse(why, why_size,
+                      "is neither an ELF program nor a script with an interpreter in its first line (#!)");
     if (f.bytes[EI_CLASS] != ELFCLASS64 || f.bytes[EI_DATA] != ELFDATA2LSB)
-        return refuse(why, why_size, "is no 64-bit little-endian program");
+        return refuse(why, why_size, "is not a 64-bit little-endian program");
     if (!elf_get(&f, 0, &f.header, sizeof f.header))
         return refuse(why, why_size, "is cut off in its ELF header");
     if (f.header.e_machine != HOST_MACHINE)
         return refuse(why, why_size, "was built for another processor");
     if (f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
-        return refuse(why, why_size, "is no executable (an object file?)");
+        return refuse(why, why_size, "is not an executable (an object file?)");
     bool read = false;
     for (unsigned i = 0; i < f.header.e_phnum; i++) {
         if (!elf_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p))

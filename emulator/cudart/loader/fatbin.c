@@ -370,6 +370,6 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
     return fail(err,
                 "the program carries %s and no PTX, which the emulator needs: build with %s%s, or, the build as it is, "
                 "with NVCC_APPEND_FLAGS='-gencode arch=compute_100a,code=compute_100a' in the environment",
-                s.elf ? "machine code (SASS) alone" : "no device code",
+                s.elf ? "only machine code (SASS)" : "no device code",
                 s.elf ? "-lineinfo, by which the machine code for sm_100 keeps it, or with " : "", GENCODE_HINT);
 }

@@ -73,7 +73,7 @@ RT_ALIAS(cudaMemcpyAsync_ptsz, cudaMemcpyAsync);
 RT_API int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes) {
     if (dst_device != 0 || src_device != 0) {
         struct rt_context *c = rt_enter("cudaMemcpyPeer");
-        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_DEVICE, "there is device 0 alone"));
+        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_DEVICE, "there is only device 0"));
     }
     return rt_call_copy("cudaMemcpyPeer", dst, src, bytes, RT_DEVICE_TO_DEVICE, NULL);
 }

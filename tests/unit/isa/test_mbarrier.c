@@ -326,7 +326,7 @@ static void test_faults(struct run *r, uint64_t out) {
         {"dead_test", "2 of 3 arrivals pending", "tx-count 48"},
         {"lastone", "mbarrier-no-complete", "last 1"},
         {"uninit", "mbarrier-not-initialised", "0x400"},
-        {"count", "mbarrier-count", "1 .. 2^20-1"},
+        {"count", "mbarrier-count", "from 1 to 2^20-1"},
         {"live", "mbarrier-init-live", "initialised before"},
         {"many", "mbarrier-too-many-arrivals", "awaits 1 of 31"},
         {"txrange", "mbarrier-tx-count", "1048575"},
