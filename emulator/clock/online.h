@@ -12,14 +12,14 @@
 
 struct clock_online;
 
-/* Gives the gpu its times, before the first launch. NULL: there are too many listeners. */
+/* Gives the gpu its times, before the first launch; NULL when there are too many listeners. */
 struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_table *costs);
 void clock_online_free(struct clock_online *o);
 /* Cycles of the last launch, from the end of one before it to its own end; and for which share of them the tensor cores
  * of all SMs of the chip were busy. */
 double clock_online_cycles(const struct clock_online *o);
 double clock_online_tensor(const struct clock_online *o);
-/* Are most instructions counted as PTX, because there is no machine code with a line table? */
+/* Are most instructions that it met counted as PTX has them, for want of machine code with a table of lines? */
 bool clock_online_ptx(const struct clock_online *o);
 
 #endif

@@ -21,11 +21,11 @@
 #define LOOK 64u   /* agents between two looks at whether the turn is over */
 #define KNOWN 4096u
 
-/* What is cached about an instruction. */
+/* What is known of an instruction. */
 struct known {
     const struct insn *in;
     struct mach_cost cost;
-    bool registers; /* it accesses only registers, or no one can tell when it runs: of_order */
+    bool registers; /* it touches registers alone, or nobody can tell when: of_order */
 };
 
 struct timed {
@@ -45,7 +45,7 @@ static void put_at(struct timed *t, struct mach_agent *a, uint32_t place) {
     a->place = place;
 }
 
-/* The agent's time has changed: moves it to its new place. */
+/* The agent's time has changed: moves it to where it belongs. */
 static void move(struct timed *t, struct mach_agent *a) {
     uint32_t i = a->place;
     for (; i > 1 && sooner(a, t->heap[i / 2 - 1]); i /= 2)
@@ -132,7 +132,7 @@ static void start_clusters(struct launch_island *isl) {
     }
 }
 
-/* Takes up changes: queues got operations, and warps may go on. */
+/* What has changed: queues have got operations, and warps may go on. */
 static void look_at_changes(struct launch_island *isl) {
     struct island *m = &isl->m;
     for (struct async_queue *q; (q = m->issued); place_queue(isl->timed, q)) {
@@ -175,8 +175,8 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
-/* Weak accesses to shared memory, and instructions that only order memory. Others notice them only through a later
- * synchronisation, which runs at its own time. */
+/* Weak accesses to shared memory, and what orders memory alone: others can tell of them by what synchronises behind them,
+ * and that is done at its time. */
 static bool of_order(const struct insn *in) {
     const struct ptx_insn *src = in->src;
     switch (src->op) {
@@ -201,8 +201,8 @@ static const struct known *know(struct launch_island *isl, const struct insn *in
     return k;
 }
 
-/* The next instruction waits for a load whose data have not come: the instructions run ahead are issued, and the group
- * is next when the data come. */
+/* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
+ * next when it has. */
 static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
     struct mach_timing *t = timing_of(isl);
     const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
@@ -215,7 +215,7 @@ static bool waits_for_load(struct launch_island *isl, struct warp *w, struct gro
     return true;
 }
 
-/* Runs instructions whose time no one can tell; then issues them all, with the one after them. */
+/* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
 static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
     const struct known *k = NULL;
@@ -283,7 +283,7 @@ static void run_agent(struct launch_island *isl, struct mach_agent *a) {
         end_clusters(isl);
 }
 
-/* Places all groups again, after launch_unstick has resumed some. */
+/* Groups that launch_unstick has resumed go on now. */
 static void place_all(struct launch_island *isl) {
     for (struct cluster *cl = isl->resident; cl; cl = cl->next)
         for (uint32_t r = 0; r < cl->num_ctas; r++)
