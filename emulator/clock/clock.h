@@ -20,49 +20,49 @@
 #include "trace/log.h"
 
 struct clock_cluster {
-    double *cycle;   /* by event */
-    uint32_t *cause; /* the number + 1 of the event of the same cluster that decided it: the last that it had to wait
-                        for; 0: none */
+    double *cycle; /* by event */
+    uint32_t
+        *cause; /* number + 1 of the event of the same cluster that decided it, the last for which it waited; 0: none */
 };
 
-/* What the replay cannot be trusted with. */
+/* The points in which the replay may be wrong. */
 struct clock_doubts {
-    uint64_t answers; /* of test_wait and try_wait that the clock would have given differently */
+    uint64_t answers; /* answers of test_wait and try_wait that differ by the clock */
     uint64_t timed;   /* instructions whose result depends on time: clocks read, work taken by atomics */
     uint64_t clc;     /* answers of clusterlaunchcontrol.try_cancel, which depend on who asks first */
 };
 
 struct clock_busy {
-    double tensor;      /* cycles that the tensor cores of all SMs worked, summed */
-    double tma, hbm;    /* the same of the TMAs; of HBM */
-    uint64_t l2_bytes;  /* that L2 was asked for, */
-    uint64_t hbm_bytes; /* and that came from, or went to, HBM */
+    double tensor;      /* busy cycles of the tensor cores, summed over all SMs */
+    double tma, hbm;    /* the same for the TMAs; for HBM */
+    uint64_t l2_bytes;  /* bytes requested from L2, */
+    uint64_t hbm_bytes; /* and bytes to or from HBM */
 };
 
 struct clock_result {
     struct clock_cluster *clusters; /* as the log's */
     uint32_t num_clusters;
-    double cycles;  /* from the end of a launch before it to its own end */
+    double cycles;  /* from the end of the launch before it to its own end */
     uint32_t fault; /* the log's: up to where the launch ended in an error */
-    uint32_t sms;   /* that took part */
+    uint32_t sms;   /* number that took part */
     struct clock_doubts doubts;
     struct clock_busy busy;
 };
 
 struct clock_options {
-    uint32_t launches; /* of the same log one after the other, of which the last is told; what is in L2 stays. 0: 1 */
+    uint32_t launches; /* replays of the log in a row, of which the last counts; the contents of L2 stay. 0: 1 */
     bool cycles_alone; /* no clusters in the result */
 };
 
-/* False, with a sentence in `why`, for logs that are cut off or of another version. A log that ends in a fault is
- * replayed up to it. `options` may be NULL. */
+/* Replays a log. False, with a sentence in `why`, if the log is cut off or of another version. A log that ends in a
+ * fault is replayed up to it. `options` may be NULL. */
 bool clock_replay_with(const struct trace_log *log, const struct clock_table *table,
                        const struct clock_options *options, struct clock_result *r, char *why, size_t size);
 bool clock_replay(const struct trace_log *log, const struct clock_table *table, struct clock_result *r, char *why,
                   size_t size);
 void clock_result_free(struct clock_result *r, const struct trace_log *log);
 
-/* "12 answers would differ; use --schedule=model", or "" where there is nothing to doubt. */
+/* "12 answers would differ; use --schedule=model", or "" if there is no doubt. */
 void clock_doubts_text(const struct clock_doubts *doubts, char *text, size_t size);
 
 #endif

@@ -1,10 +1,10 @@
-/* clock/l1.c - threads' accesses to global memory, and which of them the SM's L1 answers.
+/* clock/l1.c - threads' accesses to global memory, and what the L1 of their SM answers of them.
  *
- * L1 has lines of 128 bytes in 4 sectors of 32, each fetched on demand (CUDA C++ Best Practices Guide, "Coalesced
- * Access to Global Memory"). Stores write through to L2, and leave their bytes in L1. A load that finds all its bytes
- * there hits; otherwise the sector is fetched ("lazy fetch on read": Khairy et al., Accel-Sim, ISCA 2020, 4.1, measured
- * on Volta; its configurations of Turing and Ampere have the same, and no B200 was measured). Strong accesses go to L2
- * (PTX ISA 8.4). Data come back in the order of the requests.
+ * Lines of 128 bytes in 4 sectors of 32, each fetched when it is asked for (CUDA C++ Best Practices Guide, "Coalesced
+ * Access to Global Memory"). Stores go through to L2, and leave what they wrote in L1: a load that finds every byte
+ * there hits, another fetches the sector ("lazy fetch on read": Khairy et al., Accel-Sim, ISCA 2020, 4.1, measured on
+ * Volta; its configurations of Turing and Ampere have the same, and no B200 was asked). Strong accesses are for L2
+ * (PTX ISA 8.4). Data come back in the order of the questions.
  */
 #include "clock/model.h"
 
@@ -19,7 +19,7 @@ struct clock_l1 {
     uint32_t sets, tick;
     struct way {
         uint64_t line; /* + 1; 0: none */
-        double ready;  /* when the data of the last request are there */
+        double ready;  /* when what was asked for last is there */
         uint32_t words, used;
     } ways[];
 };
@@ -41,7 +41,7 @@ static struct clock_l1 *l1_of(struct clock_model *m, uint32_t sm) {
     return *l1;
 }
 
-/* The line's way, or NULL; `take`: replaces the least recently used one. */
+/* The line's way, or NULL; `take`: in place of the one used longest ago. */
 static struct way *find(struct clock_l1 *l1, uint64_t line, bool take) {
     const uint64_t key = line * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     struct way *set = &l1->ways[(key * l1->sets >> 32) * WAYS], *oldest = set;
@@ -65,7 +65,7 @@ static uint32_t sectors_of(uint32_t words) {
     return n;
 }
 
-/* All words of the sectors with these words. */
+/* All words of the sectors that these lie in. */
 static uint32_t whole_sectors(uint32_t words) {
     uint32_t all = 0;
     for (uint32_t i = 0; i < 32; i += 8)
@@ -99,7 +99,7 @@ void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size) {
     }
 }
 
-/* Is the line in the far half of L2? An SM's own half is nearer. The real hash is not known. */
+/* Of L2's two halves the one that a line lies in, by a hash that is not known; an SM's own is nearer. */
 static bool is_far(const struct clock_model *m, uint32_t sm, uint64_t line) {
     const uint64_t half = line * UINT64_C(0x9e3779b97f4a7c15) >> 63;
     return half != (2 * sm >= (uint32_t)m->costs->sms);
@@ -120,7 +120,7 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
             const double there = w && w->words ? out : clock_l2_look(m, at, out, &box); /* L2 has the line of L1's */
             const double sent = clock_take(&m->l2, at, bytes / t->l2_rate);
             double back = fmax(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
-            if (w && w->words) /* in the order of the requests */
+            if (w && w->words) /* in the order of the questions */
                 back = fmax(back, w->ready);
             m->l2_bytes += bytes;
             done = fmax(done, back);

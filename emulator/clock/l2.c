@@ -1,6 +1,5 @@
-/* clock/l2.c - the contents of L2, and HBM behind it.
- *
- * Keys are addresses of boxes: it does not recognise the same bytes in boxes of other shapes. */
+/* clock/l2.c - what L2 holds, and HBM behind it. Keys are addresses of boxes: the same bytes asked for in boxes of
+ * other shapes are not recognised. */
 #include "clock/model.h"
 
 #include "base/heap.h"
@@ -63,7 +62,7 @@ static uint32_t find(const struct clock_l2 *l2, uint64_t key) {
     return n;
 }
 
-/* A new line for `key`; replaces the least recently used lines if the bytes would be too many. */
+/* A line for `key`, in place of what was used longest ago when the bytes would be too many. */
 static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t bytes, uint64_t limit) {
     while (l2->oldest && l2->bytes + bytes > limit) {
         const uint32_t n = l2->oldest;
@@ -91,8 +90,8 @@ static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t byt
     return line;
 }
 
-/* HBM delivers bytes for `work` cycles. L2 writes back dirty lines while HBM is idle, and must do so when it is full.
- */
+/* HBM gives bytes of so many cycles. L2 writes back what was written to it while HBM has nothing to give; it must when
+ * it can hold no more. */
 static double from_hbm(struct clock_model *m, double at, double work) {
     const double idle = at - m->hbm.free, room = m->costs->l2_bytes / m->costs->hbm_rate;
     double written = idle > 0 ? fmin(idle, m->unwritten) : 0;
@@ -104,8 +103,8 @@ static double from_hbm(struct clock_model *m, double at, double work) {
     return clock_take(&m->hbm, at, work + written);
 }
 
-/* HBM is read in granules: rows shorter than a granule bring in the adjacent box's bytes, too. If a box has more rows
- * than a dimension may have (5.5.1: 256), it has a third one, and the neighbours count as its own. */
+/* HBM is read in granules: rows shorter than one bring in the neighbouring box's bytes, too. Where a box has
+ * more rows than a dimension may have (5.5.1: 256), it has a third, and the neighbours are taken for its own. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
     const struct clock_table *t = m->costs;
     struct clock_l2 *l2 = &m->held;
@@ -120,7 +119,7 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
         put_newest(l2, n);
         return fmax(asked, l2->lines[n - 1].ready);
     }
-    if (n) { /* from now on it is a larger box */
+    if (n) { /* a larger box from here on */
         take_out(l2, &l2->lines[n - 1]);
         unhash(l2, n);
         l2->bytes -= l2->lines[n - 1].bytes;

@@ -123,7 +123,7 @@ static void on_sync(const struct listener *self, const struct event_sync *s) {
         timing_raise(&o->timing, b->over);
 }
 
-/* Who waited for an async-group is told a little later. */
+/* A thread that waited for an async-group learns of it a little later. */
 static void on_wait(const struct listener *self, const struct event_wait *w) {
     struct clock_online *o = self->ctx;
     if (w->kind == WAIT_ASYNC && w->end == WAIT_MET)

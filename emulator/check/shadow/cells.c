@@ -1,8 +1,8 @@
-/* check/shadow/cells.c - who has touched which bytes of global memory; contract in kept.h.
+/* check/shadow/cells.c - the accesses to global memory, by bytes; contract in kept.h.
  *
- * Copies read, and mostly write, what no others touch, in large boxes. So the accesses of a region are only listed at
- * first; they go to its pages (pages.h) when one comes that a write may share bytes with, or when there are many. What
- * takes too much memory is forgotten: then a race may be missed, but none is invented.
+ * Copies read, and usually write, large boxes that no other access shares. So the accesses of a region are only listed
+ * at first. They move to its pages (pages.h) when a write may share bytes with another access, or when there are many.
+ * If it takes too much memory, some is forgotten: then a race may be missed, but none is invented.
  */
 #include "check/shadow/pages.h"
 
@@ -12,13 +12,13 @@
 #define SHARDS 64u
 #define SHARD_LISTS 16u
 #define REGION_PAGES ((1u << REGION_SHIFT) / PAGE_BYTES)
-/* So many accesses are listed, where something is written: of more there are marks. */
+/* Limits of listed accesses in a region with a write; more become marks. */
 #define LIST_READS 1024u
 #define LIST_WRITES 1024u
-#define LONGEST 32768u /* bytes of a row that are looked at as one, and rows */
-#define LOOP_READS 8u  /* different ones that a loop reads and that are folded */
+#define LONGEST 32768u /* limits of bytes and rows that are handled as one row */
+#define LOOP_READS 8u  /* different reads of a loop that are folded */
 
-/* An access in a region whose accesses are listed. */
+/* A listed access of a region. */
 struct listed {
     struct brief who;
     uint32_t at; /* in the region */
@@ -26,21 +26,21 @@ struct listed {
 };
 _Static_assert(sizeof(struct listed) == 32, "as small as may be: a launch may have millions");
 
-/* Region: 1 << REGION_SHIFT bytes of global memory, from the first access to it to the end of the launch. */
+/* What is remembered of 1 << REGION_SHIFT bytes of global memory, from the first access to the end of the launch. */
 struct region {
     uint64_t number; /* address >> REGION_SHIFT */
     struct region *next;
-    bool sorted;                   /* its accesses are marks; until then: */
-    struct listed *reads, *writes; /*  no write shares bytes with another access */
+    bool sorted;                   /* its accesses are marks; before that: */
+    struct listed *reads, *writes; /* lists in which no write shares bytes with another access */
     uint32_t num_reads, cap_reads, num_writes, cap_writes;
     bool any_lost;
     uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
     uint64_t (*lost_reads)[REGION_PAGES * PAGE_SECTORS /
-                           64];      /* LOST_READ, LOST_STRONG: those of its sectors that were not listed; or NULL */
+                           64];      /* LOST_READ, LOST_STRONG: bit for each sector with dropped ones; or NULL */
     struct page *page[REGION_PAGES]; /* or NULL */
 };
 
-/* Shard: some of the regions, and their lock: clusters of several islands touch memory side by side. */
+/* Some of the regions, and their lock, because clusters of several islands access memory side by side. */
 struct shard {
     pthread_mutex_t lock;
     struct region *regions[SHARD_LISTS];
@@ -75,7 +75,7 @@ static void lose_page(struct region *region, enum lost kind, uint64_t at) {
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
-/* An access to a sector: does it need what was forgotten there? */
+/* On an access to a sector: announces that a conflict with a forgotten access may be missed. */
 static void judge_lost(const struct cells *c, const struct region *region, uint64_t at, const struct mark *mine) {
     for (enum lost k = 0; region->any_lost && k < LOST_KINDS; k++)
         if (bit_is_set(region->lost[k], page_number(at)) && conflicts(mine, k))
@@ -85,7 +85,7 @@ static void judge_lost(const struct cells *c, const struct region *region, uint6
             event_tell_unseen(c->room.gpu, BOUND_READS);
 }
 
-/* [at, at + size), which is in one region. */
+/* On an access to [at, at + size), which is in one region. */
 static void touch_row(struct cells *c, struct shard *s, struct region *region, struct toucher *t, const struct mark *m,
                       const uint8_t *written, uint64_t at, uint32_t size) {
     struct mark mine = *m;
@@ -113,7 +113,7 @@ static void sort_list(struct cells *c, struct shard *s, struct region *region, c
     }
 }
 
-/* Listed accesses become marks. */
+/* Turns the listed accesses of a region into marks. */
 static void sort(struct cells *c, struct shard *s, struct region *region) {
     const uint64_t bytes = (uint64_t)(region->cap_reads + region->cap_writes) * sizeof *region->reads;
     sort_list(c, s, region, region->writes, region->num_writes);
@@ -151,7 +151,7 @@ static bool may_conflict(const struct region *region, const struct listed *l) {
     return false;
 }
 
-/* Must the region be sorted, since this access cannot be listed? */
+/* Can this access not be listed, so that the region must be sorted? */
 static bool is_full(const struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
     return (writes || region->num_writes) &&
@@ -181,7 +181,7 @@ static void judge_listed_lost(const struct cells *c, const struct region *region
             judge_lost(c, region, at, &m);
 }
 
-/* A thread reads again what it has read just now, as in a loop: the later read stands for both. */
+/* A thread repeats its latest read, as in a loop: the later read stands for both. */
 static bool is_again(struct listed *list, uint32_t num, const struct listed *l) {
     for (uint32_t i = num; i > 0 && num - i < LOOP_READS; i--) {
         struct listed *old = &list[i - 1];
@@ -228,7 +228,7 @@ static struct region *region_in(struct shard *s, uint64_t number) {
     return *list = k;
 }
 
-/* Rows that lie in one region. */
+/* On an access to rows that are in one region. */
 static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
     const uint64_t number = at >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];
@@ -238,7 +238,7 @@ static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t
     l.size = (uint16_t)size;
     l.rows = (uint16_t)rows;
     l.who.stride = (uint32_t)stride;
-    if (!region->sorted && (t->written || is_full(region, &l))) /* of listed writes no values are kept */
+    if (!region->sorted && (t->written || is_full(region, &l))) /* listed writes have no values */
         sort(c, s, region);
     judge_listed_lost(c, region, &l);
     if (region->sorted)
@@ -252,7 +252,7 @@ static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t
 void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
     for (uint32_t row = 0; row < rows;) {
         const uint64_t from = at + row * stride, end = ((from >> REGION_SHIFT) + 1) << REGION_SHIFT;
-        if (from + size > end || size > LONGEST) { /* a row of two regions, or a long one */
+        if (from + size > end || size > LONGEST) { /* a row in two regions, or a long one */
             struct toucher rest = *t;
             const uint32_t head = end - from < LONGEST ? (uint32_t)(end - from) : LONGEST;
             touch_rows(t, c, from, head, 1, 0);

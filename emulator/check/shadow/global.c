@@ -1,7 +1,7 @@
-/* check/shadow/global.c - global memory: events to marks; contract in kept.h. */
+/* check/shadow/global.c - global memory: turns events into marks; contract in kept.h. */
 #include "check/shadow/kept.h"
 
-/* A cluster's accesses: whose, and where they are remembered. */
+/* The accesses of an event, and where they are remembered; during its check. */
 struct accesses {
     struct race *r;
     struct cells *cells;
@@ -26,8 +26,9 @@ static void engine(struct race *r, struct cells *c, const struct event_access *e
         cells_touch(c, &t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
 }
 
-/* Told when the copy is issued; it reads the map later (9.7.9.25.1): note_reads_map() says until when. Chips do: of an
- * H100's loads some came from where the map pointed after a change behind their issue (docs/memory-model.md). */
+/* The event comes at the issue of the copy, which reads the map later (9.7.9.25.1); note_reads_map() says until when.
+ * Chips do that: some loads of an H100 used the map as it was after a change that followed their issue
+ * (docs/memory-model.md). */
 static void reads_map(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
     struct op_record *op = note_record(r, n);
@@ -54,7 +55,7 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-/* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
+/* On an access by lanes from `first` on to [at, at + bytes), as `unit` says. */
 static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
                 uint64_t bytes, uint32_t unit) {
     const uint64_t at = e->at[first];
@@ -71,7 +72,7 @@ static bool all_same(const struct event_access *e) {
     return !other;
 }
 
-/* Neighbouring lanes with neighbouring bytes make one run; so do lanes that all read the same. */
+/* Adjacent lanes with adjacent bytes make one run; so do lanes that all read the same bytes. */
 static void touch_lanes(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t lanes) {
     const uint32_t unit = thread_flags(e) / MARK_UNIT;
     if (lanes == UINT32_MAX && e->effect == EFFECT_READ && all_same(e)) {
@@ -96,7 +97,7 @@ static void threads(const struct accesses *a, const struct event_access *e, cons
     struct toucher t = {.r = r, .noncoherent = e->proxy == PROXY_NONCOHERENT};
     t.mark = (struct mark){.by.site = e->by.site, .cluster = r->number, .warp = (uint16_t)warp};
     t.mark.time = copy ? copy->time : r->time;
-    if (copy) { /* cp.async: a read, as of its issue */
+    if (copy) { /* cp.async: a read at its issue */
         const struct viewer v = viewer_of_note(&e->by, copy, false, copy->name);
         t.v = &v;
         touch_lanes(a, &t, e, e->by.lanes);

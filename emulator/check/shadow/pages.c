@@ -7,17 +7,18 @@
 
 #include <string.h>
 
-#define LEFT_TO_OTHERS (UINT64_C(64) << 20) /* bytes of the process's budget */
-#define PAGE_RUNS 64u                       /* of more there are marks */
+#define LEFT_TO_OTHERS (UINT64_C(64) << 20) /* bytes of the process's budget that stay free for others */
+#define PAGE_RUNS 64u                       /* more become marks */
 
-/* Of bytes of which a read was forgotten no more reads are kept until they are written. */
+/* What is remembered of a page, until the launch ends. If a read of a byte was forgotten, no more reads of it are kept
+ * until it is written. */
 struct page {
-    struct brief *runs; /* in the order in which they came, */
+    struct brief *runs; /* in order of arrival, */
     uint32_t num_runs, cap_runs;
-    uint32_t *sums;                      /*  and of each sector that of its run: MARK_SUM; or NULL */
+    uint32_t *sums;                      /* and for each sector its run's MARK_SUM; or NULL */
     struct mark *cell;                   /* NULL: it has runs */
-    uint64_t written[PAGE_SECTORS / 64]; /* a mark of the sector is a write, or was */
-    uint32_t (*lost)[PAGE_SECTORS];      /* [LOST_KINDS]: the bytes so touched and forgotten; or NULL */
+    uint64_t written[PAGE_SECTORS / 64]; /* bit for each sector that has, or had, a mark of a write */
+    uint32_t (*lost)[PAGE_SECTORS];      /* [LOST_KINDS]: bytes with a forgotten access of that kind; or NULL */
 };
 
 bool room_take(struct room *room, uint64_t bytes) {
@@ -67,7 +68,8 @@ static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t
         event_tell_unseen(s->room->gpu, BOUND_CELL_BYTES);
 }
 
-/* A write stands for all that was there, and what needed that has been reported. */
+/* A write replaces everything before it: conflicts have been reported, so forgotten accesses to its bytes no longer
+ * matter. */
 static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
     for (enum lost k = 0; p->lost && k < LOST_KINDS; k++)
         p->lost[k][sector] &= ~bytes;
@@ -105,8 +107,8 @@ static void cover(struct mark *m, uint32_t bytes) {
     m->mask &= ~bytes;
 }
 
-/* Takes away what `mine` stands for from now on: whoever is ordered behind it is behind that, or that was told. Those
- * that remain, but the first. */
+/* Drops the marks that `mine` replaces: what is ordered after `mine` is ordered after them, or was reported. Returns
+ * the remaining marks, without the first. */
 static uint32_t supersede(struct pages *s, struct mark *cell, const struct mark *mine) {
     uint32_t num = 0;
     for (struct mark *m = cell; m; m = next_of(s, m))
@@ -122,7 +124,7 @@ static uint32_t supersede(struct pages *s, struct mark *cell, const struct mark 
     return num;
 }
 
-/* The same of reads that the maker of `mine` knows of, where that reads their bytes, too. */
+/* The same for reads that the maker of `mine` knows of, if `mine` reads their bytes, too. */
 static uint32_t supersede_known(struct toucher *t, struct pages *s, struct mark *cell, const struct mark *mine) {
     for (struct mark *m = cell; m; m = next_of(s, m))
         if (m->mask && !(m->mask & ~mine->mask) && !((m->flags | mine->flags) & (MARK_OP | MARK_WRITE)) &&
@@ -131,7 +133,7 @@ static uint32_t supersede_known(struct toucher *t, struct pages *s, struct mark 
     return supersede(s, cell, mine);
 }
 
-/* The oldest read of a sector goes. False: there is none, but perhaps the first mark. */
+/* Drops the oldest read of a sector. False: there is none, except perhaps the first mark. */
 static bool lose_oldest(struct pages *s, struct page *p, uint32_t sector) {
     struct mark *before = NULL;
     for (struct mark *m = &p->cell[sector]; m->next; m = next_of(s, m))
@@ -144,8 +146,8 @@ static bool lose_oldest(struct pages *s, struct page *p, uint32_t sector) {
     return before;
 }
 
-/* A place among the marks of a sector, or NULL. `t`: who comes; NULL: not known any more. A strong read is mostly a
- * poll, and the latest ones show what their threads observed. */
+/* A place for a mark in a sector, or NULL. `t`: the maker of the access; NULL: no longer known. Strong reads are
+ * usually polls, so the latest ones are kept: they show what their threads observed. */
 static struct mark *place_in(struct pages *s, struct toucher *t, struct page *p, uint32_t sector,
                              const struct mark *mine) {
     const uint64_t most = event_bound(s->room->gpu, BOUND_MARKS);
@@ -185,8 +187,8 @@ static void insert(struct pages *s, struct toucher *t, struct page *p, uint32_t 
     m->next = next;
 }
 
-/* A strong write that a strong read observed is ordered before what comes behind that read (8.9.5, causality order by
- * observation), though it releases nothing. */
+/* A strong write that a strong read observed is ordered before what comes after that read (8.9.5, causality order by
+ * observation), although it releases nothing. */
 static bool observed(const struct toucher *t, const struct pages *s, const struct mark *cell, const struct mark *first,
                      const struct mark *mine, uint32_t both) {
     if (!(first->flags & MARK_STRONG) || first->flags & MARK_OP)
@@ -208,7 +210,7 @@ static void judge(struct toucher *t, const struct pages *s, const struct mark *c
         if (!rule || observed(t, s, cell, m, mine, both))
             continue;
         marks_tell(t, rule, m, mine, at + (uint32_t)__builtin_ctz(both));
-        t->told = race_tells(t->r, rule); /* a strict finding does not stand for the rest */
+        t->told = race_tells(t->r, rule); /* a strict finding does not hide others */
     }
 }
 
@@ -254,7 +256,7 @@ static struct mark part_of_run(const struct page *p, const struct brief *r, uint
 static bool meet(const struct brief *a, const struct brief *b) { return a->from < b->to && b->from < a->to; }
 static bool within(const struct brief *a, const struct brief *b) { return b->from <= a->from && a->to <= b->to; }
 
-/* Can both be runs of a page, perhaps without the earlier? */
+/* Can both be runs of a page, perhaps with the later one replacing the earlier? */
 static bool go_together(const struct brief *old, const struct brief *mine) {
     const bool writes = mine->flags & MARK_WRITE, wrote = old->flags & MARK_WRITE;
     if (writes && meet(old, mine))
@@ -263,7 +265,7 @@ static bool go_together(const struct brief *old, const struct brief *mine) {
            (mine->to - 1u) / SECTOR < old->from / SECTOR;
 }
 
-/* Has the page room for one run more, that is no mark's? *met: it shares bytes with others. */
+/* Can the page take the access as a run? *met: it shares bytes with others. */
 static bool takes_run(const struct page *p, const struct brief *mine, bool *met) {
     *met = false;
     if (p->cell || p->num_runs == PAGE_RUNS || mine->flags & MARK_STRONG)
@@ -292,7 +294,7 @@ static void judge_run(struct toucher *t, const struct page *p, const struct brie
     }
 }
 
-/* Of two reads with the same beginning a byte has the same lane. */
+/* May the later read replace the earlier one? With the same begin, each byte has the same lane. */
 static bool is_replaced(const struct brief *old, const struct brief *mine) {
     const struct mark a = brief_mark(old), b = brief_mark(mine);
     if (mine->flags & MARK_WRITE)
@@ -325,7 +327,7 @@ static bool add_run(struct pages *s, struct page *p, const struct brief *mine, c
     return true;
 }
 
-/* Its runs become marks. */
+/* Turns the runs of a page into marks. */
 static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
     if (p->cell)
         return true;

@@ -1,10 +1,10 @@
-/* check/shadow/pages.h - what is remembered of 4096 bytes of global memory. For cells.c alone.
+/* check/shadow/pages.h - what is remembered of 4096 bytes of global memory. Only for cells.c.
  *
- * A page begins with runs: a run is one access to neighbouring bytes of it, however many. It has runs as long as each
- * byte has at most one write, which no other access shares a part of, and as long as they are few. A kernel that
- * streams through memory leaves it so. After that there are marks, of each sector its own.
+ * A page begins with runs: a run is one access to any number of adjacent bytes. It keeps runs as long as they are few,
+ * and each byte has at most one write, which shares no byte with another access. A kernel that streams through memory
+ * never needs more. After that the page has marks, for each sector its own.
  *
- * What finds no room is forgotten, and what kind of access that was is noted where it was. Nothing is said of it until
+ * If there is no room for an access, it is forgotten, but its kind is noted for its bytes. This is announced only when
  * an access comes that may conflict with it (report/bounds.h).
  */
 #ifndef CHECK_SHADOW_PAGES_H
@@ -18,19 +18,19 @@
 #define PAGE_BYTES (1u << PAGE_SHIFT)
 #define PAGE_SECTORS (PAGE_BYTES / SECTOR)
 
-/* The memory that pages and lists take: BOUND_CELL_BYTES. Any thread may ask for it. */
+/* The memory of pages and lists, up to BOUND_CELL_BYTES. Any thread may ask for it. */
 struct room {
     _Atomic uint64_t bytes;
     struct gpu *gpu;
 };
 bool room_take(struct room *room, uint64_t bytes);
 void room_give(struct room *room, uint64_t bytes);
-/* As xgrow, with the memory taken from there; NULL: there is none, and nothing has changed. */
+/* As xgrow, with memory from `room`. NULL: there is none, and nothing has changed. */
 void *room_grow(struct room *room, void *list, uint32_t num, uint32_t *cap, size_t size);
 
 enum lost {
     LOST_READ,
-    LOST_STRONG, /* a strong read, which conflicts with weak writes alone */
+    LOST_STRONG, /* a strong read, which conflicts only with weak writes */
     LOST_WRITE,
     LOST_KINDS
 };
@@ -38,25 +38,25 @@ static inline bool is_strong(const struct mark *m) { return (m->flags & (MARK_ST
 static inline enum lost kind_of(const struct mark *m) {
     return m->flags & MARK_WRITE ? LOST_WRITE : is_strong(m) ? LOST_STRONG : LOST_READ;
 }
-/* May an access conflict with one of that kind? */
+/* May an access conflict with a forgotten one of that kind? */
 static inline bool conflicts(const struct mark *m, enum lost kind) {
     return kind == LOST_WRITE || (m->flags & MARK_WRITE && (kind != LOST_STRONG || !is_strong(m)));
 }
 static inline bool bit_is_set(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
 static inline void bit_set(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
 
-/* What a mark says of who touched something, without the bytes: a run of a page's bytes, or a region's rows. */
+/* A mark without its bytes: a run of a page's bytes, or a region's rows. */
 struct brief {
     const void *by;
     uint32_t time, cluster;
     uint16_t warp;
-    int8_t lane; /* of the first byte */
+    int8_t lane; /* lane of the first byte */
     uint8_t flags;
     union {
         struct {
             uint16_t from, to; /* bytes of the page */
         };
-        uint32_t stride; /* of rows */
+        uint32_t stride; /* stride of rows */
     };
 };
 static inline struct brief brief_of(const struct mark *m) {
@@ -75,28 +75,29 @@ static inline struct mark brief_mark(const struct brief *b) {
 
 struct page;
 
-/* Some pages: what they have in common. One thread at a time. */
+/* What the pages of a shard have in common, until the launch ends. Used by one thread at a time. */
 struct pages {
     struct room *room;
     struct mark *extra; /* marks beyond the first of their sectors; [0] is unused */
     uint32_t num_extra, cap_extra, free_extra;
 };
 
-/* Are both reads of one thread, or of one warp as one? The later then stands for the earlier, for its own bytes. */
+/* Are both reads by the same thread, or by the same warp as a whole? Then the later one replaces the earlier, for its
+ * own bytes. */
 static inline bool same_reader(const struct mark *a, const struct mark *b) {
     return a->cluster == b->cluster && a->warp == b->warp && a->lane == b->lane && mark_unit(a) == mark_unit(b) &&
            !((a->flags | b->flags) & (MARK_OP | MARK_WRITE));
 }
 
-/* A page that nobody has touched; NULL: there is no room. */
+/* A page without accesses; NULL: no room. */
 struct page *page_new(struct room *room);
 void page_free(struct page *p);
-/* [at, at + size), all in the page, is touched as *m says; its lane is that of the first byte. `t`: who comes, and is
- * told what is missing, or NULL: that has been done. `written`: what is there now, or NULL: not known. False: there is
- * no room to keep it. */
+/* On an access as *m says to [at, at + size), which is in the page; its lane is that of the first byte. `t`: the maker,
+ * to which conflicts are reported; NULL: already reported. `written`: current value; NULL: not known. False: no room to
+ * keep it. */
 bool page_touch(struct pages *s, struct page *p, struct toucher *t, const struct mark *m, const uint8_t *written,
                 uint64_t at, uint32_t size);
-/* Nothing is known of [at, end) any more, which is in the page; false: there is no room for what is left. */
+/* Forgets [at, end), which is in the page. False: no room for the rest. */
 bool page_forget(struct pages *s, struct page *p, uint64_t at, uint64_t end);
 
 #endif

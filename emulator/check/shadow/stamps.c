@@ -1,8 +1,8 @@
 /* check/shadow/stamps.c - accesses of threads to shared memory, word by word; contract in kept.h.
  *
- * Of each word: who wrote it last, and who has read it since. What came before that write is ordered before it, or was
- * told. Several readers, and bytes of a word with different fates, are kept apart; four words of one fate, as a thread
- * touches them with one vector access, are one.
+ * Each word has its last writer and the readers since. Earlier accesses are ordered before that write, or were
+ * reported. Lists hold several readers, and the bytes of a word with different histories. Four words with the same
+ * history, as a thread's vector access leaves them, are one quad.
  */
 #include "check/shadow/kept.h"
 
@@ -12,15 +12,15 @@
 
 #define WORD 4u
 #define BLOCK_WORDS (BLOCK_BYTES / WORD)
-/* Flags of a stamp that this file alone sets. */
-#define STAMP_MANY STAMP_NEXT        /* `time` is the number of a list of them */
-#define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of those of its bytes */
-#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, behind which its thread has an atomic */
+/* Flags of a stamp that only this file sets. */
+#define STAMP_MANY STAMP_NEXT        /* `time` is the number of a list of readers */
+#define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of the split into bytes */
+#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, after which its thread has an atomic */
 
 struct readers {
     uint32_t num, cap;
-    uint32_t next; /* the next that is free, + 1 */
-    bool lost;     /* there were more: BOUND_READERS */
+    uint32_t next; /* next free one + 1 */
+    bool lost;     /* some were dropped: BOUND_READERS */
     struct reader {
         uint32_t time, lanes;
         uint16_t warp;
@@ -32,7 +32,7 @@ struct split {
     struct word byte[WORD];
 };
 
-/* One lane's access. */
+/* One lane's access, during its check. */
 struct touch {
     struct race *r;
     struct cta *owner;
@@ -40,11 +40,11 @@ struct touch {
     struct viewer v;
     struct stamp stamp;
     bool writes, strong;
-    bool told, told_strictly; /* of this instruction */
-    const struct rows *rows;  /* or only: rows of operand A, */
-    uint32_t piece;           /*  those of the piece that is looked at */
-    bool quiet;               /* no operation has a say in this */
-    /* What one look at the clock has shown: all lanes of this warp are known up to then. */
+    bool told, told_strictly; /* a finding of this instruction was reported: any; a strict one */
+    const struct rows *rows;  /* NULL, or the rows of operand A, */
+    uint32_t piece;           /* and those of the current piece */
+    bool quiet;               /* no operation can conflict with it */
+    /* Cache: all lanes of this warp are known up to this time. */
     uint32_t known_warp, known_time;
 };
 
@@ -60,14 +60,14 @@ static bool tell(const struct touch *t, const struct diag *rule, const struct st
     return sums_tell(t->r, &rows, &f);
 }
 
-/* Once of an instruction; what the strict level alone tells does not stand for what follows. */
+/* Reports once for each instruction. A finding of the strict level does not hide a later one. */
 static void report(struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     bool *told = rule->class == DIAG_STRICT ? &t->told_strictly : &t->told;
     if (!*told)
         *told = tell(t, rule, first, wrote, at);
 }
 
-/* The same for most of them, at once. */
+/* Fast path: is the stamp's access known? */
 static inline bool is_known(struct touch *t, const struct stamp *s) {
     if (s->flags)
         return false;
@@ -78,17 +78,17 @@ static inline bool is_known(struct touch *t, const struct stamp *s) {
     return s->time <= t->known_time;
 }
 
-/* Is it nobody's, or one access of the lane itself, without flags like what it does now? */
+/* Is it empty, or an access of the lane itself without flags, as the current one? */
 static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
     return s->who == mine->who ? !mine->flags || !s->time : !s->time && !s->flags;
 }
 
-/* Does nothing speak against an access of the lane, at first sight? */
+/* Fast path: is an access of the lane plainly in order? */
 static inline bool is_plain(struct touch *t, const struct stamp *s, const struct stamp *mine) {
     return is_own(s, mine) || is_known(t, s);
 }
 
-/* Is what `first` did ordered before the access, or no conflict? */
+/* Is the access of `first` ordered before this one, or no conflict? If not, it is reported. */
 static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at) {
     if (is_known(t, first))
         return;
@@ -113,7 +113,7 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
         race_lost(t->r, BOUND_READERS);
     for (uint32_t i = 0; i < list->num; i++) {
         const struct reader *one = &list->list[i];
-        if (is_known(t, &(struct stamp){one->time, {{one->warp, 0, one->flags}}})) /* all of its lanes, then */
+        if (is_known(t, &(struct stamp){one->time, {{one->warp, 0, one->flags}}})) /* then all its lanes */
             continue;
         for (uint32_t m = one->lanes; m; m &= m - 1)
             judge(t, &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
@@ -132,7 +132,7 @@ static uint32_t new_list(struct bytes_watch *b) {
     return b->num_lists++;
 }
 
-/* At most `most` are kept, but for the oldest. */
+/* Appends a reader. If there are more than `most`, the oldest is dropped. */
 static void append(struct readers *list, const struct stamp *s, uint64_t most) {
     for (uint32_t i = 0; i < list->num; i++) {
         struct reader *one = &list->list[i];
@@ -142,7 +142,7 @@ static void append(struct readers *list, const struct stamp *s, uint64_t most) {
             one->lanes |= 1u << s->lane;
             return;
         }
-        one->lanes &= ~(1u << s->lane); /* the later one counts */
+        one->lanes &= ~(1u << s->lane); /* only the later one counts */
         if (!one->lanes)
             list->list[i--] = list->list[--list->num];
     }
@@ -165,7 +165,7 @@ static void clear_readers(struct bytes_watch *b, struct stamp *read) {
     *read = (struct stamp){0};
 }
 
-/* Whoever is ordered behind this reader is behind those that it knows of. */
+/* Drops readers that this one knows of: what is ordered after this reader is ordered after them. */
 static void drop_known(const struct touch *t, struct readers *list) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < list->num; i++) {
@@ -179,7 +179,7 @@ static void drop_known(const struct touch *t, struct readers *list) {
     list->num = left;
 }
 
-/* A reader more. One that the new one knows of need not be kept: whoever is ordered behind the new one is behind it. */
+/* Adds a reader, and drops one that it knows of: what is ordered after the new one is ordered after that. */
 static void add_reader(struct touch *t, struct stamp *read) {
     const struct stamp *s = &t->stamp;
     const bool own = read->warp == s->warp && read->lane == s->lane;
@@ -199,13 +199,13 @@ static void add_reader(struct touch *t, struct stamp *read) {
     append(list, s, t->b->most_readers);
 }
 
-/* Two writes of the same value: whoever comes last, the same stands there, and that was meant. Of lanes that write one
- * place with one instruction so does any pair, as values are read behind it. */
+/* Two writes of the same value: the result is the same in each order, and intended. If lanes write one place with one
+ * instruction, any two of them count so, because later reads take one of the values. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
     return t->writes && !t->v.note && value == w->value;
 }
 
-/* The bytes of a place; of more than a word something that differs where they do. */
+/* The bytes of a place; for more than a word a hash of them. */
 static inline uint32_t value_of(const uint8_t *p, uint32_t bytes) {
     uint32_t w[QUAD / WORD] = {0};
     memcpy(w, p, bytes);
@@ -217,8 +217,8 @@ static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t b
     return value_of(owner->smem + at, bytes < there ? bytes : there);
 }
 
-/* What most accesses are: they take the place of what was done there, and nothing speaks against that. A write's value
- * is for the caller to keep. False, and nothing has been done, if this is another one. */
+/* Fast path: a plainly ordered access replaces the earlier ones. The caller keeps a write's value. False: nothing was
+ * done, because it is another kind of access. */
 static inline bool touch_plainly(struct touch *t, struct word *w, const struct stamp *mine, bool writes) {
     if (mine->flags & STAMP_STRONG || !is_plain(t, &w->wrote, mine) ||
         !(writes ? is_plain(t, &w->read, mine) : is_own(&w->read, mine)))
@@ -232,7 +232,7 @@ static inline bool touch_plainly(struct touch *t, struct word *w, const struct s
     return true;
 }
 
-/* A thread's weak store, which an atomic of its own is about to hide from those of others. */
+/* A thread's weak store that its own atomic is about to hide from the stores of others. */
 static struct stamp hidden_store(const struct touch *t, const struct word *w) {
     const struct stamp *s[] = {&w->wrote, &w->read};
     for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
@@ -265,7 +265,7 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
 
 /* --- words and bytes ---------------------------------------------------------------------------------------------- */
 
-/* The same readers for a part. */
+/* A copy of the readers, for a part. */
 static struct stamp same_readers(struct bytes_watch *b, const struct stamp *read) {
     if (!(read->flags & STAMP_MANY))
         return *read;
@@ -305,12 +305,12 @@ static void set_parted(struct block *k, uint32_t at, bool parted) {
 static struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
 static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
 
-/* What is written to a quad, for the day it parts. */
+/* Keeps the value written to a quad, for a later split. */
 static void hold_quad(const struct cta *owner, const struct block *k, uint32_t at) {
     memcpy(k->held + at % BLOCK_BYTES, owner->smem + at, QUAD);
 }
 
-/* The four words of a quad go their own ways; some of them have just been written. */
+/* Splits a quad into its four words; some of them have just been written. */
 static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
@@ -325,7 +325,7 @@ static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     set_parted(k, base, true);
 }
 
-/* Bytes [at, end) of the word that begins at `base`. */
+/* On an access to bytes [at, end) of the word at `base`. */
 static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
     const bool split = w->wrote.flags & STAMP_SPLIT;
     if (!split && end - at == WORD) {
@@ -346,7 +346,7 @@ static struct block *block_at(struct bytes_watch *b, uint32_t at) {
     return k;
 }
 
-/* Four words at once, which are one, or are now. */
+/* On an access to a whole quad. */
 static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     bool split = false;
     if (!is_parted(k, at)) {
@@ -386,7 +386,7 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     }
 }
 
-/* Lanes that touch a quad each, as long as there is nothing to it: those that are left. */
+/* Fast path for lanes with a quad each; returns the lanes that need the full check. */
 static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
     const uint32_t next_lane = (struct stamp){.lane = 1}.who;
     struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
@@ -474,7 +474,7 @@ static void engine_word(struct touch *t, struct word *w, uint32_t base, uint32_t
         engine_place(t, &t->b->splits[w->wrote.time].byte[i - base], i);
 }
 
-/* What threads did there is behind the operation now. */
+/* Forgets accesses of threads that are ordered before the operation. */
 static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
     if (w->wrote.flags & STAMP_SPLIT) {
         struct split *s = &t->b->splits[w->wrote.time];
@@ -488,7 +488,7 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
-/* Whole quads of which all is known that threads did there, from `at` on: up to where that is not so. */
+/* Fast path: the end of the whole quads from `at` on whose accesses by threads are all known. */
 static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
     const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
     uint32_t i = first;
@@ -505,7 +505,7 @@ static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at
     return at + (i - first) * QUAD;
 }
 
-/* The same of four words that are one. */
+/* An operation's access to a quad. */
 static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
     struct word *q = quad_at(k, at);
     if (!t->writes && is_known(t, &q->wrote))
@@ -514,12 +514,12 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
     if (t->writes && whole) {
         clear_readers(t->b, &q->read);
         q->wrote = (struct stamp){0};
-    } else if (t->writes) { /* what threads did to the rest stays */
+    } else if (t->writes) { /* accesses to the other bytes stay */
         part_quad(t, k, at);
     }
 }
 
-/* [at, end) lies in one block. */
+/* An operation's access to [at, end), which is in one block. */
 static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
     for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
         const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;

@@ -228,7 +228,7 @@ static void test_no_program(void) {
     finish(&good, DYNAMIC);
     e = good;
     e.bytes[0] = 0;
-    expect_refusal(&e, "no ELF");
+    expect_refusal(&e, "neither an ELF program");
     e = good;
     e.bytes[EI_CLASS] = ELFCLASS32;
     expect_refusal(&e, "64-bit");
