@@ -133,7 +133,8 @@ double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct 
 }
 
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
-    return tma_asks(m, sm, at, box);
+    const double asked = tma_asks(m, sm, at, box);
+    return clock_take(&m->sm[sm].out, asked, (double)box->bytes / m->costs->tma_read);
 }
 
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box) {

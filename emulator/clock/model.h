@@ -24,6 +24,7 @@ struct clock_sm {
     struct clock_server issue[4];      /* sub-partitions */
     struct clock_server tmem[4];       /* and their way to tensor memory */
     struct clock_server tma;           /* its requests */
+    struct clock_server out;           /* what it reads for its stores */
     struct clock_server port;          /* what arrives, */
     double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
     uint32_t arrivals;

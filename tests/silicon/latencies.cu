@@ -22,21 +22,24 @@
     } while (0)
 
 #define LINE 128
-#define STEPS 64               /* of a chain of loads */
+#define STEPS 256              /* of a chain of loads */
+#define FAR_STEPS 64           /* of one through memory that no cache holds */
 #define L2_LINES 512           /* of which each is asked for */
 #define FAR_BYTES (160u << 20) /* more than L2 holds */
-#define BULK 16384
+#define BULK 4096
 #define ROUNDS 64
 #define WARM 4
 
+static __device__ uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+
 /* The clock when `x` is known. */
 static __device__ long long clock_after(uint64_t x) {
-    if (x == 1)
-        __trap();
+    __shared__ volatile uint64_t known[128];
+    known[threadIdx.x % 128] = x;
+    __syncwarp();
+    (void)known[threadIdx.x % 128];
     return clock64();
 }
-
-static __device__ uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
 /* ---------------------------------------------------------------- chains: a cell holds the address of the next */
 
@@ -45,25 +48,24 @@ static __device__ uint64_t load(uint64_t at, bool l1) {
     if (l1)
         asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
     else
-        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
     return x;
 }
 
-template <bool L1> static __device__ uint64_t chain(uint64_t *at) {
-    const long long from = clock64();
+/* What a step takes. */
+template <bool L1> static __device__ double chain(uint64_t *at, int steps) {
     uint64_t x = *at;
+    const long long from = clock_after(x);
 #pragma unroll 8
-    for (int i = 0; i < STEPS; i++)
+    for (int i = 0; i < steps; i++)
         x = load(x, L1);
     *at = x;
-    return (uint64_t)(clock_after(x) - from);
+    return (double)(clock_after(x) - from) / steps;
 }
 
-template <bool L1> __global__ void chase(uint64_t first, int warm, double *out) {
-    uint64_t at = first, took = 0;
-    for (int i = 0; i <= warm; i++)
-        took = chain<L1>(&at);
-    *out = (double)took / STEPS;
+template <bool L1> __global__ void chase(uint64_t first, int steps, double *out) {
+    uint64_t at = first;
+    *out = chain<L1>(&at, steps);
 }
 
 /* Each line holds its own address. */
@@ -72,8 +74,8 @@ __global__ void l2_lines(uint64_t *cells, double *out) {
         uint64_t *cell = cells + i * (LINE / 8), at = (uint64_t)cell;
         *cell = at;
         __threadfence();
-        chain<false>(&at);
-        out[i] = (double)chain<false>(&at) / STEPS;
+        chain<false>(&at, 8);
+        out[i] = chain<false>(&at, 64);
     }
 }
 
@@ -82,53 +84,27 @@ __global__ void chase_shared(double *out) {
     for (int i = 0; i < 64; i++)
         cell[i] = shared_address(&cell[(i + 7) % 64]);
     uint32_t at = shared_address(cell);
-    long long from = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        from = clock64();
+    const long long from = clock_after(at);
 #pragma unroll 8
-        for (int i = 0; i < STEPS; i++)
-            asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory");
-    }
+    for (int i = 0; i < STEPS; i++)
+        asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory");
     *out = (double)(clock_after(at) - from) / STEPS;
 }
 
-/* ---------------------------------------------------------------- many at a time
- * 16 bytes a lane, `stride` from one to the next. */
-
-template <bool STORE> __global__ void many(char *at, int stride, double *out) {
-    __shared__ long long begin[8], end[8];
-    const unsigned warp = threadIdx.x / 32;
-    char *const mine = at + warp * 32 * LINE + threadIdx.x % 32 * stride;
-    uint32_t sum = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        __syncthreads();
-        const long long from = clock64();
-        uint32_t x[8][4] = {};
-#pragma unroll 1
-        for (int i = 0; i < ROUNDS / 8; i++)
-#pragma unroll
-            for (int k = 0; k < 8; k++) {
-                if (STORE)
-                    asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(mine), "r"(i) : "memory");
-                else
-                    asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
-                                 : "=r"(x[k][0]), "=r"(x[k][1]), "=r"(x[k][2]), "=r"(x[k][3])
-                                 : "l"(mine)
-                                 : "memory");
-            }
-        for (int k = 0; k < 8; k++)
-            sum += x[k][0] + x[k][1] + x[k][2] + x[k][3];
-        begin[warp] = from;
-        end[warp] = clock_after(sum);
+/* A thread writes a word and reads it, in a line that L1 has (`known`) or has not; `wide`: it has written the whole
+ * sector. From the store to the answer. */
+__global__ void write_read(char *at, bool known, bool wide, double *out) {
+    long long sum = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        const uint64_t line = (uint64_t)at + i * 4096;
+        uint64_t x = known ? load(line, true) : 0;
+        const long long from = clock_after(x);
+        for (int w = 0; w < (wide ? 4 : 1); w++)
+            asm volatile("st.global.u64 [%0], %1;" ::"l"(line + 8 * w), "l"((uint64_t)i) : "memory");
+        x = load(line, true);
+        sum += clock_after(x) - from;
     }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (unsigned w = 1; w < blockDim.x / 32; w++) {
-            begin[0] = begin[w] < begin[0] ? begin[w] : begin[0];
-            end[0] = end[w] > end[0] ? end[w] : end[0];
-        }
-        *out = (double)(end[0] - begin[0]) / (ROUNDS * (blockDim.x / 32));
-    }
+    *out = (double)sum / ROUNDS;
 }
 
 /* ---------------------------------------------------------------- barriers */
@@ -143,70 +119,85 @@ __global__ void bar_sync(double *out) {
     *out = (double)(clock64() - from) / ROUNDS;
 }
 
-__global__ void __cluster_dims__(2, 1, 1) bar_cluster(double *out) {
+template <bool RELAXED> static __device__ void bar_cluster(double *out) {
     long long from = 0;
     for (int i = -WARM; i < ROUNDS; i++) {
         if (i == 0)
             from = clock64();
-        asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+        if (RELAXED)
+            asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+        else
+            asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
     }
     *out = (double)(clock64() - from) / ROUNDS;
 }
+__global__ void __cluster_dims__(2, 1, 1) bar_cluster_release(double *out) { bar_cluster<false>(out); }
+__global__ void __cluster_dims__(2, 1, 1) bar_cluster_relaxed(double *out) { bar_cluster<true>(out); }
 
-static __device__ void mbar_wait(uint32_t at, uint32_t parity) {
+template <bool TEST> static __device__ void mbar_wait(uint32_t at, uint32_t parity) {
     uint32_t done = 0;
     while (!done)
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(at), "r"(parity)
-                     : "memory");
+        if (TEST)
+            asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                         "selp.u32 %0, 1, 0, p;\n}"
+                         : "=r"(done)
+                         : "r"(at), "r"(parity)
+                         : "memory");
+        else
+            asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                         "selp.u32 %0, 1, 0, p;\n}"
+                         : "=r"(done)
+                         : "r"(at), "r"(parity)
+                         : "memory");
 }
 
-/* From one thread's arrival to the next instruction of another, which then answers the same way. */
-template <bool REMOTE> static __device__ void hop(double *out) {
+enum { SELF, OWN, OWN_TEST, RELEASE, RELAXED };
+
+/* From one thread's arrival to the next instruction of another, which then answers the same way; SELF: of itself. */
+template <int HOP> __global__ void __cluster_dims__(2, 1, 1) hop(double *out) {
     __shared__ __align__(8) uint64_t bar[2];
-    uint32_t rank, side = threadIdx.x / 32;
+    const bool remote = HOP >= RELEASE;
+    uint32_t rank, other;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    const uint32_t side = HOP == SELF ? 0 : remote ? rank : threadIdx.x / 32;
     if (threadIdx.x == 0)
         for (int i = 0; i < 2; i++)
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&bar[i])) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     __syncthreads();
     asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
-    if (REMOTE)
-        side = rank;
-    if (threadIdx.x % 32 == 0 && (REMOTE ? threadIdx.x == 0 : rank == 0 && threadIdx.x < 64)) {
-        const uint32_t own = shared_address(&bar[REMOTE ? 0 : side]);
-        uint32_t other;
+    if (threadIdx.x % 32 == 0 && (remote ? threadIdx.x == 0 : rank == 0 && threadIdx.x < (HOP == SELF ? 32 : 64))) {
+        const uint32_t own = shared_address(&bar[remote ? 0 : side]);
         asm("mapa.shared::cluster.u32 %0, %1, %2;"
             : "=r"(other)
-            : "r"(shared_address(&bar[REMOTE ? 0 : side ^ 1])), "r"(REMOTE ? rank ^ 1 : rank));
+            : "r"(shared_address(&bar[remote || HOP == SELF ? 0 : side ^ 1])), "r"(remote ? rank ^ 1 : rank));
         long long from = 0;
         for (int i = -WARM; i < ROUNDS; i++) {
             if (i == 0)
                 from = clock64();
             if (side)
-                mbar_wait(own, i & 1);
-            if (REMOTE)
+                mbar_wait<HOP == OWN_TEST>(own, i & 1);
+            if (HOP == RELEASE)
                 asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(other) : "memory");
+            else if (HOP == RELAXED)
+                asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(other) : "memory");
             else
-                asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(other) : "memory");
+                asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(other)
+                             : "memory");
             if (!side)
-                mbar_wait(own, i & 1);
+                mbar_wait<HOP == OWN_TEST>(own, i & 1);
         }
         if (!side)
-            *out = (double)(clock64() - from) / (2 * ROUNDS);
+            *out = (double)(clock64() - from) / ((HOP == SELF ? 1 : 2) * ROUNDS);
     }
     asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
-__global__ void __cluster_dims__(2, 1, 1) hop_own(double *out) { hop<false>(out); }
-__global__ void __cluster_dims__(2, 1, 1) hop_remote(double *out) { hop<true>(out); }
 
 /* ---------------------------------------------------------------- bulk copies
- * out[0]: a load of what L2 has, to the end of the wait; out[1]: a store, until its source has been read; out[2]: and
- * from then on, until its bytes are written. */
+ * out[0]: `copies` loads of what L2 has, to the end of the wait; out[1]: as many stores, until their sources have been
+ * read; out[2]: and from then on, until the bytes are written. */
 
-__global__ void bulk(char *at, uint32_t bytes, double *out) {
+__global__ void bulk(char *at, uint32_t bytes, uint32_t copies, double *out) {
     extern __shared__ __align__(128) char buffer[];
     __shared__ __align__(8) uint64_t bar;
     const uint32_t full = shared_address(&bar), here = shared_address(buffer);
@@ -216,18 +207,21 @@ __global__ void bulk(char *at, uint32_t bytes, double *out) {
         if (i == WARM)
             load = read = written = 0;
         const long long t0 = clock64();
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(full), "r"(bytes) : "memory");
-        asm volatile(
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(here),
-            "l"(at), "r"(bytes), "r"(full)
-            : "memory");
-        mbar_wait(full, i & 1);
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(full), "r"(bytes * copies)
+                     : "memory");
+        for (uint32_t k = 0; k < copies; k++)
+            asm volatile(
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                    here + k * BULK),
+                "l"(at + k * BULK), "r"(bytes), "r"(full)
+                : "memory");
+        mbar_wait<false>(full, i & 1);
         const long long t1 = clock64();
-        asm volatile(
-            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(at),
-            "r"(here), "r"(bytes)
-            : "memory");
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        for (uint32_t k = 0; k < copies; k++)
+            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(at + k * BULK),
+                         "r"(here + k * BULK), "r"(bytes)
+                         : "memory");
+        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
         const long long t2 = clock64();
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
         load += t1 - t0;
@@ -312,9 +306,10 @@ static void say(const char *name) { printf("%s %.1f\n", name, answers(1)[0]); }
 static void memory(char *gpu) {
     std::vector<uint64_t> cells(FAR_BYTES / 8);
     uint64_t seed = 1, at = 0;
-    for (int i = 0; i <= STEPS; i++) { /* lines far from each other, none twice */
+    for (int i = 0; i <= FAR_STEPS; i++) { /* lines far from each other, none twice */
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-        const uint64_t next = (uint64_t)(i + 1) * (FAR_BYTES / (STEPS + 2) / LINE * LINE) + (seed >> 50) / LINE * LINE;
+        const uint64_t next =
+            (uint64_t)(i + 1) * (FAR_BYTES / (FAR_STEPS + 2) / LINE * LINE) + (seed >> 50) / LINE * LINE;
         cells[at / 8] = (uint64_t)gpu + next;
         at = next;
     }
@@ -322,14 +317,14 @@ static void memory(char *gpu) {
     char *other;
     CHECK(cudaMalloc(&other, FAR_BYTES));
     CHECK(cudaMemset(other, 0, FAR_BYTES));
-    chase<false><<<1, 1>>>((uint64_t)gpu, 0, result());
+    chase<false><<<1, 1>>>((uint64_t)gpu, FAR_STEPS, result());
     say("hbm");
     CHECK(cudaFree(other));
 
-    for (int i = 0; i < STEPS; i++)
-        cells[i] = (uint64_t)gpu + (i + 13) % STEPS * 8;
-    CHECK(cudaMemcpy(gpu, cells.data(), STEPS * 8, cudaMemcpyHostToDevice));
-    chase<true><<<1, 1>>>((uint64_t)gpu, 1, result());
+    for (int i = 0; i < 64; i++)
+        cells[i] = (uint64_t)gpu + (i + 13) % 64 * 8;
+    CHECK(cudaMemcpy(gpu, cells.data(), 64 * 8, cudaMemcpyHostToDevice));
+    chase<true><<<1, 1>>>((uint64_t)gpu, 64 * STEPS, result());
     say("l1");
     chase_shared<<<1, 1>>>(result());
     say("shared");
@@ -342,6 +337,22 @@ static void memory(char *gpu) {
         half[cycles > between].push_back(cycles);
     printf("l2_near %.1f\nl2_far %.1f\nl2_far_lines %.2f\n", middle(half[0]), middle(half[1]),
            (double)half[1].size() / L2_LINES);
+    for (int known = 0; known < 2; known++)
+        for (int wide = 0; wide < 2; wide++) {
+            write_read<<<1, 1>>>(gpu + 64 * known, known, wide, result());
+            printf("write_read_%s_of_%s %.1f\n", wide ? "sector" : "word", known ? "known_line" : "new_line",
+                   answers(1)[0]);
+        }
+}
+
+static void copies(char *gpu) {
+    CHECK(cudaFuncSetAttribute(bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, 16 * BULK));
+    for (uint32_t bytes : {512u, (uint32_t)BULK})
+        for (uint32_t n : {1u, 4u, 16u}) {
+            bulk<<<1, 1, 16 * BULK>>>(gpu, bytes, n, result());
+            const std::vector<double> took = answers(3);
+            printf("bulk_%ux%u load %.1f store_read %.1f store_written %.1f\n", n, bytes, took[0], took[1], took[2]);
+        }
 }
 
 int main(void) {
@@ -352,36 +363,23 @@ int main(void) {
     memory(gpu);
     const struct {
         const char *name;
-        int threads, stride;
-        bool store;
-    } loads[] = {{"load_of_4_lines", 32, 16, false},          {"load_of_32_lines", 32, 128, false},
-                 {"4_warps_load_of_4_lines", 128, 16, false}, {"4_warps_load_of_32_lines", 128, 128, false},
-                 {"store_of_4_lines", 32, 16, true},          {"store_of_32_lines", 32, 128, true},
-                 {"4_warps_store_of_4_lines", 128, 16, true}, {"4_warps_store_of_32_lines", 128, 128, true}};
-    for (const auto &l : loads) {
-        if (l.store)
-            many<true><<<1, l.threads>>>(gpu, l.stride, result());
-        else
-            many<false><<<1, l.threads>>>(gpu, l.stride, result());
-        say(l.name);
+        int threads;
+        void (*kernel)(double *);
+    } barriers[] = {{"bar_sync", 128, bar_sync},
+                    {"bar_cluster_release", 128, bar_cluster_release},
+                    {"bar_cluster_relaxed", 128, bar_cluster_relaxed},
+                    {"hop_self", 64, hop<SELF>},
+                    {"hop_own", 64, hop<OWN>},
+                    {"hop_own_test_wait", 64, hop<OWN_TEST>},
+                    {"hop_remote_release", 64, hop<RELEASE>},
+                    {"hop_remote_relaxed", 64, hop<RELAXED>}};
+    for (const auto &b : barriers) {
+        b.kernel<<<2, b.threads>>>(result());
+        say(b.name);
     }
-    bar_sync<<<1, 128>>>(result());
-    say("bar_sync");
-    bar_cluster<<<2, 128>>>(result());
-    say("bar_cluster");
-    hop_own<<<2, 64>>>(result());
-    say("hop_own");
-    hop_remote<<<2, 64>>>(result());
-    say("hop_remote");
-    CHECK(cudaFuncSetAttribute(bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, BULK));
-    for (uint32_t bytes : {2048u, (uint32_t)BULK}) {
-        bulk<<<1, 1, BULK>>>(gpu, bytes, result());
-        const std::vector<double> took = answers(3);
-        printf("bulk_load_%u %.1f\nbulk_store_read_%u %.1f\nbulk_store_written_%u %.1f\n", bytes, took[0], bytes,
-               took[1], bytes, took[2]);
-    }
+    copies(gpu);
     between_ctas();
     ticks<<<1, 1>>>(result());
-    say("ghz_100");
+    printf("ghz %.3f\n", answers(1)[0]);
     return 0;
 }
