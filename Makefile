@@ -193,7 +193,7 @@ EMU_LIBS := -ldl -lm -lpthread
 STATIC := $(EMU)/libsm100emu-static.so
 RUNNER := $(EMU_NAMES) $(STATIC) $(EMU)/ptxas $(EMU)/python/sitecustomize.py $(BUILD)/sm100emu
 .PHONY: emulator
-emulator: $(RUNNER) $(EMU)/libsm100emu.a $(BUILD)/sm100emu-log ## the emulator and its launcher alone
+emulator: $(RUNNER) $(EMU)/libsm100emu.a $(BUILD)/sm100emu-log ## only the emulator and its launcher
 	$(said)
 
 # $(call hold,TEXT): the target is a file of TEXT, which is younger only where TEXT is another.
@@ -302,10 +302,10 @@ DIRS = DESTDIR='$(DESTDIR)' bindir='$(bindir)' libdir='$(libdir)' mandir='$(mand
 install: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the launcher, its libraries and its man page into PREFIX=/usr/local (DESTDIR, bindir, libdir, mandir)
 	@$(DIRS) sh scripts/install.sh put $(BUILD)
 
-uninstall: ## what install put there, and nothing else
+uninstall: ## remove what install put there, and nothing else
 	@$(DIRS) sh scripts/install.sh take $(BUILD)
 
-dist: ## the commit as build/sm100emu-VERSION.tar.gz, the same bytes wherever it is made
+dist: ## the commit as build/sm100emu-VERSION.tar.gz, the same bytes on every machine
 	@sh scripts/dist.sh
 
 wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
@@ -468,22 +468,22 @@ endef
 $(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
 
 .PHONY: grade-all docs site slides handout
-grade-all: all ## marks a class, a folder a student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
+grade-all: all ## mark a class, one folder for each student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.grade_all --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
 	    --weights '$(WEIGHTS)' --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
-docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
+docs: all $(PROGRAMS)/tests/negative/launch_ptx ## draw the figures of the lessons and pages, docs/figures/*.svg, from runs
 	@sh scripts/doctor.sh need python3
 	@SAN_LIB='$(SAN_LIB)' $(PYTHON) docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
-site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 30 MB)
+site: all ## lessons, pages, figures, sources and watch pages as a site; open it in build/site/ (fetches Sphinx, 30 MB)
 	@MAKE='$(MAKE)' sh scripts/site.sh $(BUILD)
 
-slides: ## slides for the four sessions of docs/teaching.md in build/slides/, to be opened in a browser (fetches Sphinx, 30 MB)
+slides: ## slides for the four sessions of docs/teaching.md; open them in build/slides/ (fetches Sphinx, 30 MB)
 	@sh scripts/slides.sh $(BUILD)/slides
 
-handout: ## what a student wants at hand, to be printed, in build/handout/; with Chromium also as a PDF (fetches Sphinx, 30 MB)
+handout: ## a handout for students to print, in build/handout/; with Chromium also as a PDF (fetches Sphinx, 30 MB)
 	@sh scripts/handout.sh $(BUILD)/handout
 
 # Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
@@ -585,7 +585,7 @@ define cmake_tests
 endef
 
 .PHONY: tests tests-more
-tests: all $(BUILD)/sm100emu-rules $(BATCH:%.cu=$(PROGRAMS)/%) $(DRIVER_PROGRAMS) $(UNITS) $(PRELOADED) $(BUILD)/tests/clock/replay ## build the tests, run none
+tests: all $(BUILD)/sm100emu-rules $(BATCH:%.cu=$(PROGRAMS)/%) $(DRIVER_PROGRAMS) $(UNITS) $(PRELOADED) $(BUILD)/tests/clock/replay ## build the tests, but run none
 	$(said)
 	$(cmake_tests)
 
@@ -594,7 +594,7 @@ tests-more: tests $(MORE:%.cu=$(PROGRAMS)/%) hopper # what the other tests need,
 test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan; SANITIZE=thread: TSan)
 	@$(CTEST) -LE 'more|full'
 
-test-more: tests-more ## the tests that `make test` leaves out for their cost: packaging, services, browser, cheats, schedules
+test-more: tests-more ## the slow tests that `make test` leaves out: packaging, services, browser, cheats, schedules
 	@$(CTEST) -L more
 
 test-full: tests-more ## the tests, those of test-more, and the long suites
@@ -602,7 +602,7 @@ test-full: tests-more ## the tests, those of test-more, and the long suites
 
 .PHONY: lessons
 LESSONS ?=
-lessons: all ## every command of the lessons and pages is run, and what they show compared with what it prints (LESSONS='01 docs.watching --update')
+lessons: all ## run every command of the lessons and pages, and compare its output with the shown one (LESSONS='01 docs.watching --update')
 	@sh scripts/doctor.sh need python3 patch
 	@$(PYTHON) tests/lessons/lessons.py --slow $(LESSONS)
 
@@ -610,7 +610,7 @@ lessons: all ## every command of the lessons and pages is run, and what they sho
 RENAME ?=
 EXPECT ?=
 PAGES ?=
-mend: ## after a change: what quotes the sources or shows what they print is brought up to date (CONTRIBUTING.md; RENAME='old new')
+mend: ## after a change: renew quoted sources and shown output in all pages (CONTRIBUTING.md; RENAME='old new')
 	@sh scripts/doctor.sh need python3 patch git
 	+@MAKE='$(MAKE)' SAN_LIB='$(SAN_LIB)' $(PYTHON) tests/lessons/mend.py --build $(BUILD) --rename '$(RENAME)' \
 	    --expect '$(EXPECT)' --pages '$(PAGES)'
@@ -634,7 +634,7 @@ LEVEL ?= warn
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 JSON ?=
 .PHONY: mutants
-mutants: all ## one-line changes of the steps, and what the emulator says of them (MUTANTS='05-* legal' SCHEDULES='default lazy' LEVEL=strict JOBS=2 JSON=file)
+mutants: all ## one-line changes of the steps, and what the emulator reports (MUTANTS='05-* legal' SCHEDULES='default lazy' LEVEL=strict JOBS=2 JSON=file)
 	@sh scripts/doctor.sh need python3
 	@set -f; $(PYTHON) tests/mutants/mutants.py --build $(PROGRAMS) --schedules '$(SCHEDULES)' --level $(LEVEL) --jobs $(JOBS) \
 	    $(if $(JSON),--json '$(JSON)') $(MUTANTS)
@@ -645,18 +645,18 @@ EXPLORE ?=
 PAIRS ?=
 BENCHMARK_OPTIONS = $(if $(filter command,$(origin LEVEL)),--level '$(LEVEL)') $(if $(EXPLORE),--explore '$(EXPLORE)') $(if $(JSON),--json '$(JSON)')
 .PHONY: benchmark
-benchmark: emulator $(PROGRAMS)/tests/negative/launch_ptx ## pairs of kernels, a bug and its mended form each: what a tool tells (TOOL=sm100emu|compute-sanitizer|sentryward LEVEL=strict EXPLORE=20 PAIRS='proxy-* deadlock' JSON=file)
+benchmark: emulator $(PROGRAMS)/tests/negative/launch_ptx ## pairs of kernels, broken and fixed: what a tool reports (TOOL=sm100emu|compute-sanitizer|sentryward LEVEL=strict EXPLORE=20 PAIRS='proxy-* deadlock' JSON=file)
 	@sh scripts/doctor.sh need python3
 	@set -f; $(PYTHON) benchmark/benchmark.py --tool $(or $(TOOL),sm100emu) --build $(PROGRAMS) --jobs $(JOBS) --list $(BENCHMARK_OPTIONS) $(PAIRS)
 
 .PHONY: benchmark-tables
-benchmark-tables: ## the tables of benchmark/README.md, made of benchmark/results and of the labels
+benchmark-tables: ## write the tables of benchmark/README.md from benchmark/results and the labels
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) benchmark/table.py --write
 
 # ---------------------------------------------------------------- silicon
 .PHONY: record
-record: $(filter $(PROGRAMS)/tests/silicon/%,$(DRIVER_PROGRAMS)) ## on a Hopper GPU: what it answers to tests/silicon, into tests/silicon/h200 (FAMILY='tma bulk')
+record: $(filter $(PROGRAMS)/tests/silicon/%,$(DRIVER_PROGRAMS)) ## on a Hopper GPU: record its answers to tests/silicon in tests/silicon/h200 (FAMILY='tma bulk')
 	@sh scripts/record.sh $(PROGRAMS) $(FAMILY)
 
 # ---------------------------------------------------------------- speed
@@ -707,14 +707,14 @@ clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRA
 	@$(PYTHON) tests/clock/assumed.py
 
 # ---------------------------------------------------------------- the rest
-doctor: ## what this machine has, what is missing, and where a step would run
+doctor: ## what this machine has, what it lacks, and where a step would run
 	@sh scripts/doctor.sh
 
 format: ## rewrite the sources with clang-format
 	@sh scripts/doctor.sh need clang-format
 	@git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
-lint: ## clang-format's and clang-tidy's findings, and functions, files, lines and rooms that are too large; nothing changed
+lint: ## findings of clang-format and clang-tidy, and functions, files, lines and rooms that are too large; changes nothing
 	@sh scripts/lint.sh
 
 machines: ## as root on Debian: other systems, compilers, shells, languages, each with the README's packages alone (ONLY='sid gawk' MACHINES=folder WHEELS=dir)
@@ -729,7 +729,7 @@ sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loop
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" $(PYTHON) scripts/sass.py scripts/sass-cutlass.txt $^
 
 DIAGNOSTICS = $(PYTHON) diagnostics $(BUILD)/sm100emu-rules
-rules: docs/diagnostics.md ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
+rules: docs/diagnostics.md ## list every diagnostic: its id, class, section, place and tests; and write docs/diagnostics.md
 	@$(DIAGNOSTICS) list
 
 .PHONY: docs/diagnostics.md

@@ -55,9 +55,9 @@ esac
 }
 found=$(sed -n 's/.*"ruleId": *"\([^"]*\)".*/\1/p' "$folder/findings.sarif" | LC_ALL=C sort -u | tr '\n' ' ')
 found=${found% }
-is="told: ${found:-nothing}, exit code $code${last:+, ${last%% *}}"
+is="reported: ${found:-nothing}, exit code $code${last:+, ${last%% *}}"
 wrong() {
-    echo "break: $is; $patch says that it tells $tells" >&2
+    echo "break: $is; $patch expects $tells" >&2
     exit 1
 }
 case $tells in

@@ -60,17 +60,17 @@ printf '\nLearn\n'
 for step in "$@"; do
     line "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
-line "" "(run-01, check-01, watch-01 PART=contend or shapes: the other programs of step 01; run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
-line "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; SCHEDULE=model: by that schedule; BESIDE=--schedule=lazy: beside another one)"
-line "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
-line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; FORCE=1: edited files in the way are kept as *.orig; exercise-all)"
-line "grade-NN" "marks them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
-line "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
+line "" "(run-01, check-01, watch-01 PART=contend or shapes: the other programs of step 01; run-05, check-05, watch-05 RUNG=N: a rung of the ladder to step 05)"
+line "watch-NN" "a page that shows a run of a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; SCHEDULE=model: under that schedule; BESIDE=--schedule=lazy: beside another one)"
+line "break-NN-N" "an experiment of a lesson: the change in a copy of the step, and what the emulator reports"
+line "exercise-NN" "write the exercises of a lesson to exercises/NN (SEED=name: other mistakes and numbers; FORCE=1: edited files are kept as *.orig; exercise-all)"
+line "grade-NN" "mark them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
+line "check-NN" "run a step under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
 group "$learn"
 printf '\nYour own kernels: the emulator\n'
 group "$own"
 printf '\nTeach\n'
-line "answers-NN" "the answers of a lesson's exercises (SEED=name; STUDENTS=seeds.csv: of a class)"
+line "answers-NN" "the answers of a lesson's exercises (SEED=name; STUDENTS=seeds.csv: for a class)"
 group "$teach"
 printf '\nDevelop\n'
 group "$learn $own $teach" not

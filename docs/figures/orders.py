@@ -1,8 +1,8 @@
 """orders.py - figures of the memory model: two accesses without an edge, and the same with it.
 
-Each is a pair of kernels of tests/negative/: race_NAME.ptx lacks an edge, and a run of it is told which two accesses
-nothing orders; race_NAME_ok.ptx has the edge, and a run of it is told nothing. The rows are lines of these kernels,
-shortened: each is looked up in the source, and the accused ones are those that the run accused.
+Each is a pair of kernels of tests/negative/. race_NAME.ptx lacks an edge: a run of it reports which two accesses nothing
+orders. race_NAME_ok.ptx has the edge: a run of it reports nothing. The rows are lines of these kernels, shortened. Each
+is looked up in the source, and the accused ones are those that the run accused.
 """
 
 import re
@@ -126,14 +126,14 @@ def pair(runs, name, heads, without, with_, arrows, title, said, width=540):
     bad = Twin(runs, "race_" + name, without, len(heads))
     good = Twin(runs, "race_%s_ok" % name, with_, len(heads))
     if bad.rule is None or good.rule is not None:
-        raise Failed("%s: told of the wrong twin" % name)
+        raise Failed("%s: the wrong twin is reported" % name)
     d = Drawing(width)
     y = d.heading(title, "runs of tests/negative/race_%s.ptx and its _ok; shortened" % name)
-    y = panel(d, y, heads, bad, [], "Without the edge: told")
-    y = panel(d, y + 8, heads, good, arrows, "With it: nothing is told")
+    y = panel(d, y, heads, bad, [], "Without the edge: reported")
+    y = panel(d, y + 8, heads, good, arrows, "With it: no report")
     d.wrap(MARGIN, y + 12, said)
     listed = lambda twin: "; ".join("%s: %s" % (heads[c].split(" (")[0], text) for c, text, _, _ in twin.rows)
-    return d, title, "Without the edge: %s. Told: %s. With it: %s. %s" % (listed(bad), bad.rule, listed(good), said)
+    return d, title, "Without the edge: %s. Reported: %s. With it: %s. %s" % (listed(bad), bad.rule, listed(good), said)
 
 
 @figure("hb-message-passing")
@@ -152,8 +152,8 @@ def message_passing(runs):
         rows,
         [(1, 2)],
         "Message passing: data, then a flag",
-        "A relaxed flag says when, and orders nothing. Where the poll acquires what the store released, all that came "
-        "before the store comes before all that follows the poll.",
+        "A relaxed flag says when, and orders nothing. If the poll acquires what the store released, everything before the "
+        "store comes before everything after the poll.",
     )
 
 
@@ -186,7 +186,7 @@ def mbarrier(runs):
         [(1, 2)],
         "A wait is for one phase, by its parity",
         "A wait for parity 1 of a fresh mbarrier returns at once: the phase before the first counts as complete. "
-        "A wait for parity 0 sees phase 0, and orders all before its arrivals before what follows the wait.",
+        "A wait for parity 0 sees phase 0. Everything before its arrivals comes before everything after the wait.",
     )
 
 
@@ -206,8 +206,8 @@ def copy(runs):
         begin + [(2, r"mbarrier\.try_wait.*"), load],
         [(2, 3)],
         "A copy's bytes are there when its phase is complete",
-        "complete_tx takes the bytes off the mbarrier's tx-count; who waits for that phase comes behind the copy. "
-        "Each thread that reads has to wait, or be told by one that did.",
+        "complete_tx takes the bytes off the mbarrier's tx-count. A thread that waits for that phase comes after the copy. "
+        "Each thread that reads must wait, or synchronise with one that did.",
         560,
     )
 
@@ -225,9 +225,9 @@ def proxy_fence(runs):
         [store, *bars, fence, mma, reads],
         [(1, 2)],
         "Between stores and the tensor core: a proxy fence",
-        "Stores go through the generic proxy, the tensor core reads through the async proxy. The fence must lie "
+        "Stores go through the generic proxy, the tensor core reads through the async proxy. The fence must be "
         "between all the stores and the UMMA: in each storing thread before the barrier, or in the issuing one "
-        "behind it.",
+        "after it.",
         560,
     )
 
@@ -252,7 +252,7 @@ def tcgen05_fences(runs):
         [(3, 4)],
         "Tensor memory between two warps",
         "Completion first (wait::st), then fence::before, any meeting of the two, fence::after. The fences alone do "
-        "not wait, and the barrier alone does not order tcgen05 operations: that finding is of --check=strict.",
+        "not wait, and the barrier alone does not order tcgen05 operations. --check=strict reports it.",
     )
 
 
@@ -275,8 +275,8 @@ def commit(runs):
         ],
         [(3, 4)],
         "The accumulator is complete when a commit has arrived",
-        "An UMMA is asynchronous. The commit arrives once all UMMAs before it are complete; the wait sees that, and "
-        "fence::after puts the loads behind it.",
+        "An UMMA is asynchronous. The commit arrives once all UMMAs before it are complete. The wait sees that, and "
+        "fence::after puts the loads after it.",
     )
 
 
@@ -295,7 +295,7 @@ def commit_operand(runs):
         first + [store],
         first + [arrives, (0, r"mbarrier\.try_wait.*"), store],
         [(3, 4)],
-        "Who may overwrite a tile: who has seen the commit",
-        "Until the commit has arrived the tensor core may still read the tile. Behind the wait the reads are over: "
-        "stores and copies may come, and need no proxy fence for that.",
+        "Overwrite a tile only after its commit",
+        "Until the commit has arrived the tensor core may still read the tile. After the wait the reads are over. "
+        "Stores and copies may come, and need no proxy fence for that.",
     )

@@ -88,13 +88,12 @@ static const char *say_overtaken(const struct scene *at, struct strbuf *o, const
             strbuf_put(o, "warp %u goes on past ", filler->w->index);
             say_mbarrier(at, o, cta, e->off, filler->w);
             strbuf_put(o, " when no phase has ended");
-            hint =
-                "a wait, or a test_wait before it, that asks for the wrong parity passes at once: it names the phase "
-                "before";
+            hint = "Check the parity of that wait, or of a test_wait before it: with the wrong parity it names the "
+                   "phase before, and passes at once";
         } else if (come > v.expected) {
             say_mbarrier(at, o, cta, e->off, filler->w);
             strbuf_put(o, " counts %u arrivals, and %u warps arrive", v.expected, come);
-            hint = "the count given to mbarrier.init is too small: the phase completes before the last one has arrived";
+            hint = "Give mbarrier.init a larger count: the phase completes before the last warp has arrived";
         }
     }
     if (!hint)
@@ -112,8 +111,8 @@ static const char *missed_cause(const struct scene *at, struct strbuf *o, const 
             return hint;
     }
     say_missed(o, s, k, deadlock_barrier_name(at->names, k->cta, k->off, s->w));
-    return "flip the parity once for each phase that is waited for, beginning with 0, or 1 for who fills empty "
-           "stages; and let nobody complete a phase before all have seen the one before";
+    return "Flip the parity once for each phase that is waited for, beginning with 0, or with 1 for a thread that "
+           "fills empty stages. Complete no phase before all have seen the one before";
 }
 
 /* Bytes that are missing, or too many. */
@@ -123,14 +122,15 @@ static const char *bytes_cause(struct strbuf *o, const struct stuck *s, const st
     say_barrier(o, k, name);
     if (k->v.tx < 0) {
         strbuf_put(o, " got %d bytes that no expect_tx announced", -k->v.tx);
-        return "an expect_tx that is missing, too small, or in another phase than its copies";
+        return "Announce these bytes: an expect_tx is missing, too small, or in another phase than its copies";
     }
     strbuf_put(o, " lacks %d of %u bytes", k->v.tx, k->object->now.announced);
     if (k->v.pending)
         strbuf_put(o, " and %u of %u arrivals", k->v.pending, k->v.expected);
     if (!s->stray || mbar_peek(s->stray, k->off, &v) != MBAR_OK) {
         strbuf_put(o, ", and no copy is under way");
-        return "an expect_tx without its copy, or of more bytes than its copies bring";
+        return "Issue the copy that expect_tx announces, or announce fewer bytes: expect_tx counts more than the "
+               "copies bring";
     }
     strbuf_put(o, "; %d that nobody announced came to that of ", -v.tx);
     say_cta(o, s->stray);
@@ -140,8 +140,8 @@ static const char *bytes_cause(struct strbuf *o, const struct stuck *s, const st
         own &= r == s->stray->rank || !now->brought[r];
     if (own)
         strbuf_put(o, ", by copies of its own");
-    return "a copy signals the mbarrier of the CTA that its address names: where the leader waits for a pair, the "
-           "address must be the leader's in both CTAs";
+    return "Give both CTAs of a pair the leader's address if the leader waits for both: a copy signals the mbarrier of "
+           "the CTA that its address names";
 }
 
 /* Who would complete the phase waits for `s` in turn. */
@@ -150,8 +150,9 @@ static const char *ring_cause(const struct scene *at, struct strbuf *o, const st
     if (deadlock_is_fresh(k) && s->g->wait.value == 0) {
         strbuf_put(o, "warp %u waits for parity 0 of ", s->w->index);
         say_barrier(o, k, name);
-        strbuf_put(o, ", and nobody arrives before it has gone on");
-        return "who fills stages must find them empty at first: its first round waits for parity 1, which is over";
+        strbuf_put(o, ", and nothing arrives before it has continued");
+        return "Let a thread that fills stages wait for parity 1 in its first round: that phase counts as over, "
+               "because the stages begin empty";
     }
     const struct stuck *other = NULL;
     for (uint32_t i = 0; i < at->count && !other; i++)
@@ -162,7 +163,7 @@ static const char *ring_cause(const struct scene *at, struct strbuf *o, const st
     strbuf_put(o, " lacks %u of %u arrivals", k->v.pending, k->v.expected);
     if (other)
         strbuf_put(o, ", and warp %u waits for warp %u in turn", other->w->index, s->w->index);
-    return "each waits for the other: one of them waits too early, at the wrong stage, or for the wrong parity";
+    return "Find the one that waits too early, at the wrong stage, or for the wrong parity: each waits for the other";
 }
 
 /* Another CTA of the cluster at whose mbarrier of that offset warps of this one's CTA have arrived, or NULL. */
@@ -192,12 +193,12 @@ static const char *arrivals_cause(struct strbuf *o, const struct lack *k, const 
     if (other) {
         strbuf_put(o, ", and its own CTA has arrived at that of ");
         say_cta(o, other);
-        return "the arrival goes to the wrong CTA: the CTA mask of a multicast tcgen05.commit, or the rank in the "
-               "address "
-               "of an arrive, must name this one (bit r of the mask is the CTA of rank r)";
+        return "Name this CTA in the mask of the multicast tcgen05.commit (bit r is the CTA of rank r), or in the rank "
+               "of the arrive's address: the arrival goes to the wrong CTA";
     }
-    return never ? "the arrive or the tcgen05.commit for it is missing, or goes to another mbarrier or CTA"
-                 : "an arrive or a commit is missing, or mbarrier.init counts more arrivals than come in a phase";
+    return never ? "Add the arrive or the tcgen05.commit for it. If there is one, it goes to another mbarrier or CTA"
+                 : "Add the missing arrive or commit, or give mbarrier.init a smaller count: it counts more arrivals "
+                   "than come in a phase";
 }
 
 static const char *mbarrier_cause(const struct scene *at, struct strbuf *o, const struct stuck *s) {
@@ -267,11 +268,11 @@ static const char *poll_cause(const struct scene *at, struct strbuf *o, const st
     deadlock_describe_poll(&s->poll, o);
     if (at->launch->unstarted) {
         strbuf_put(o, ": %llu CTAs of the grid cannot start", (unsigned long long)at->launch->unstarted);
-        return "CTAs that wait for one another must all be resident at once: launch no more of them than fit, or by "
-               "cudaLaunchCooperativeKernel, which refuses more";
+        return "Launch no more CTAs than can be resident at once: these CTAs wait for one another. "
+               "cudaLaunchCooperativeKernel refuses a grid that is too large";
     }
-    return "the store that it waits for is missing, stores another value, or goes to another word. What the host or "
-           "another stream writes meanwhile does not come: here a launch ends before the next begins";
+    return "Check the store that it waits for: it is missing, stores another value, or goes to another word. Writes by "
+           "the host or another stream do not arrive meanwhile: here a launch ends before the next begins";
 }
 
 const char *deadlock_cause(const struct deadlock_scene *launch, const struct stuck *s, const struct stuck *list,
@@ -285,7 +286,7 @@ const char *deadlock_cause(const struct deadlock_scene *launch, const struct stu
         strbuf_put(&o, "warp %u of ", s->w->index);
         say_cta(&o, s->w->cta);
         strbuf_put(&o, " runs in a loop in which nothing changes");
-        return "a loop without an end, or whose end waits for something that it does not read again";
+        return "End the loop: its condition never changes, or it waits for a value that it does not read again";
     case WAIT_MBARRIER:
         return mbarrier_cause(&at, &o, s);
     case WAIT_BARRIER:

@@ -111,7 +111,7 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
         strbuf_put(b, "waits in griddepcontrol.wait for the end of the kernel before");
         return;
     case WAIT_JOIN:
-        strbuf_put(b, "waits for the other lanes of its warp behind a branch");
+        strbuf_put(b, "waits for the other lanes of its warp after a branch");
         return;
     default:
         strbuf_put(b, "waits");
@@ -342,53 +342,52 @@ static void tell_writer(struct listing *o, const struct stuck *root) {
 /* By what the first warp waits for; 0 is for all others. */
 DIAG_ARRAY(deadlocks, WAIT_LAST) = {
     [WAIT_NONE] = {.id = "deadlock",
-                   .rule = "every wait needs somebody who completes it",
+                   .rule = "every wait needs another thread or operation that completes it",
                    .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
-                   .reason = "in this order nothing can go on any more, and on the chip the kernel hangs; the launch "
-                             "cannot be finished here either."},
-    [WAIT_MBARRIER] =
-        DEADLOCK("PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
-                 "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing "
-                 "commit"),
-    [WAIT_BARRIER] = DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
-                              "a warp that exits, waits or takes another way before the barrier, or a thread "
-                              "count that nobody reaches"),
+                   .reason = "in this order nothing can continue, and the kernel hangs on the chip; the emulator "
+                             "cannot finish the launch either."},
+    [WAIT_MBARRIER] = DEADLOCK(
+        "PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
+        "Check the parity, the arrival count, that each expect_tx has its copy, and that no commit is missing"),
+    [WAIT_BARRIER] =
+        DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
+                 "Find the warp that exits, waits or branches away before the barrier, or correct the thread count"),
     [WAIT_CLUSTER] = DEADLOCK("PTX ISA 9.7.13.3",
                               "the cluster barrier waits until all threads of all its CTAs have arrived",
-                              "a warp that waits elsewhere, or an arrive that stands under a condition"),
-    [WAIT_WARP_SYNC] = DEADLOCK("PTX ISA 9.7.9.6",
-                                "a .sync instruction waits until all threads of its membermask execute the same one",
-                                "a full membermask in a branch that not all threads of the warp take"),
+                              "Find the warp that waits elsewhere, or the arrive that only some threads execute"),
+    [WAIT_WARP_SYNC] = DEADLOCK(
+        "PTX ISA 9.7.9.6", "a .sync instruction waits until all threads of its membermask execute the same one",
+        "Name only the threads that take this branch: the membermask names all, but not all of them come"),
     [WAIT_PAIR] = DEADLOCK("PTX ISA 9.7.16.5",
-                           "tcgen05.alloc and .dealloc with .cta_group::2 are performed by one warp of each "
-                           "CTA of the pair, and the first may wait for the second",
-                           "a CTA that waits for its peer elsewhere, so that each waits for the other (Table "
-                           "48), or never comes here"),
+                           "tcgen05.alloc and .dealloc with .cta_group::2 are executed by one warp of each CTA of the "
+                           "pair, and the first may wait for the second",
+                           "Let both CTAs come here: one waits for its peer elsewhere, so that each waits for the "
+                           "other (Table 48), or never comes"),
     [WAIT_REGISTERS] = DEADLOCK("PTX ISA 9.7.19.5", "setmaxnreg.inc waits until the CTA's pool has enough registers",
-                                "the counts of all warps add up to more than the CTA had at launch"),
-    [WAIT_TMEM_ALLOC] = DEADLOCK(
-        "PTX ISA 9.7.16.7.1", "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
-        "an allocation that is not freed before the next one, or a missing tcgen05.relinquish_alloc_permit"),
+                                "Let the counts of all warps add up to no more than the CTA had at launch"),
+    [WAIT_TMEM_ALLOC] = DEADLOCK("PTX ISA 9.7.16.7.1",
+                                 "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
+                                 "Free each allocation before the next one, or add tcgen05.relinquish_alloc_permit"),
 };
 DIAG(watchdog) = {
     .id = "watchdog",
-    .rule = "a kernel must end; the limit is set by --watchdog=N (warp instructions of one launch)",
-    .hint = "an endless loop, or a loop that polls memory which nobody writes",
+    .rule = "a kernel must end; --watchdog=N sets the limit (warp instructions of one launch)",
+    .hint = "Look for an endless loop, or a loop that polls memory which no thread writes",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
     .reason = "a limit of the emulation, not of the kernel.",
 };
 DIAG(launch_timeout) = {
     .id = "launch-timeout",
     .rule = "a launch takes no longer than --timeout=SECONDS allows",
-    .hint = "an endless loop, or a loop that polls memory which nobody writes; or more work than the emulator does in "
-            "that time",
+    .hint = "Look for an endless loop, or a loop that polls memory which no thread writes. If the kernel is only "
+            "large, give it a longer --timeout",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
     .reason = "a limit of the emulation, not of the kernel.",
 };
 DIAG(host_memory) = {
     .id = "host-memory",
-    .rule = "program and emulator together take no more of the host's memory than --memory=BYTES allows",
-    .hint = "more CTAs, device memory or data of the program's own than the host has room for",
+    .rule = "program and emulator together use no more of the host's memory than --memory=BYTES allows",
+    .hint = "Use fewer CTAs, less device memory, or less data of the program's own: the host has no room for them",
     .reason = "a limit of the host, not of the kernel.",
 };
 
@@ -407,17 +406,14 @@ static const char *say_columns(const struct stuck *root, struct strbuf *b) {
     const struct cta *other = owner_of_another_grid(root->w);
     char name[160];
     if (columns_of(sm, root->w->cta) + root->g->wait.value > TMEM_COLUMNS)
-        return "allocate once, for all buffers together and at most 512 columns: this CTA itself has the columns that "
-               "it "
-               "waits for, and nobody else could give them back";
+        return "Allocate once, for all buffers together, and at most 512 columns: this CTA itself has the columns that "
+               "it waits for";
     if (!other)
         return NULL;
     strbuf_put(b, "; a CTA of the kernel %s, which overlaps with this one, has %u",
                diag_function(other->warps[0].grid->kernel->src->name, name, sizeof name), columns_of(sm, other));
-    return "Let a kernel allocate tensor memory behind griddepcontrol.wait, or execute .launch_dependents behind its "
-           "own "
-           "allocation: kernels that overlap share the tensor memory of an SM, and the later one waits for the end of "
-           "the "
+    return "Let a kernel allocate tensor memory after griddepcontrol.wait, or execute .launch_dependents after its own "
+           "allocation. Overlapping kernels share an SM's tensor memory, and the later one waits for the end of the "
            "earlier one";
 }
 

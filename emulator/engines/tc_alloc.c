@@ -20,45 +20,43 @@
 DIAG(bad_columns) = {
     DIAG_HEAD(ERROR, "tcgen05-alloc-columns", "9.7.16.7.1"),
     .rule = "the number of columns must be a power of 2 from 32 to 512",
-    .hint = "round the accumulator's columns up to a power of 2, at least 32",
+    .hint = "Round the accumulator's columns up to a power of 2, at least 32",
     .reason = "the chip traps.",
 };
 DIAG(alloc_after_relinquish) = {
     DIAG_HEAD(ERROR, "tcgen05-alloc-after-relinquish", "9.7.16.7.1"),
-    .rule = "a CTA must not allocate after one of its threads executed tcgen05.relinquish_alloc_permit",
-    .hint = "relinquish after the CTA's last tcgen05.alloc",
-    .reason = "the text leaves it undefined: another CTA may allocate at the same time.",
+    .rule = "a CTA must not allocate after one of its threads has executed tcgen05.relinquish_alloc_permit",
+    .hint = "Relinquish after the CTA's last tcgen05.alloc",
+    .reason = "the ISA leaves it undefined: another CTA may allocate at the same time.",
 };
 DIAG(alloc_increase) = {
     DIAG_HEAD(ERROR, "tcgen05-alloc-increase", "9.7.16.7.1"),
-    .rule = "the number of columns allocated must not increase between two allocations of a CTA",
-    .hint = "allocate the largest block first",
-    .reason = "the text forbids it: the blocks of an SM's CTAs may never fit together again.",
+    .rule = "the number of columns must not increase from one allocation of a CTA to the next",
+    .hint = "Allocate the largest block first",
+    .reason = "the ISA forbids it: the blocks of an SM's CTAs may never fit together again.",
 };
 DIAG(bad_dealloc) = {
     DIAG_HEAD(ERROR, "tcgen05-dealloc-mismatch", "9.7.16.7.1"),
-    .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the "
-            "same CTA",
-    .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
+    .rule = "tcgen05.dealloc takes the address and the number of columns of an earlier tcgen05.alloc of the same CTA",
+    .hint = "Pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
     .reason = "the columns are not the CTA's to give back.",
 };
 DIAG(bad_count) = {
     DIAG_HEAD(ERROR, "tcgen05-dealloc-mismatch", "9.7.16.7.1"),
-    .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the "
-            "same CTA",
-    .hint = "Pass the number of columns that tcgen05.alloc was given: the address is that of an allocation. No part of "
-            "one can be given back alone",
+    .rule = "tcgen05.dealloc takes the address and the number of columns of an earlier tcgen05.alloc of the same CTA",
+    .hint = "Pass the number of columns that tcgen05.alloc was given: the address is that of an allocation, and no "
+            "part of one can be freed alone",
 };
 DIAG(unallocated) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-unallocated", "9.7.16.1.2"),
     .rule = "tensor memory must be allocated by tcgen05.alloc before it is accessed",
-    .hint = "the address or the extent of the access is wrong, or tcgen05.dealloc came too early",
-    .reason = "the columns are nobody's, or another CTA's.",
+    .hint = "Check the address and the extent of the access, and whether tcgen05.dealloc comes too early",
+    .reason = "the columns belong to no CTA, or to another one.",
 };
 DIAG(pair_differs) = {
     DIAG_HEAD(ERROR, "tcgen05-pair-mismatch", "9.7.16.7.1"),
-    .rule = "the CTAs of a pair allocate and deallocate tensor memory collectively: one warp of each, with "
-            "the same operands",
+    .rule =
+        "both CTAs of a pair allocate and deallocate tensor memory together: one warp of each, with the same operands",
     .reason = "the two halves are not one operation.",
 };
 /* For those who watch: `by` executed an instruction that does `kind` to columns of tc's CTA. */

@@ -9,26 +9,27 @@
 
 DIAG(collector_empty) = {
     DIAG_HEAD(STRICT, "tcgen05-collector-empty", "9.7.16.10.9.1"),
-    .rule =
-        "tcgen05.mma with .collector::a::use or ::lastuse requires an earlier ::fill, and no ::lastuse, ::discard or "
-        "tcgen05.mma without such a word since then",
-    .hint = ".collector::a::fill for the first tcgen05.mma of those that share A; no word at all if A is new each time",
+    .rule = "tcgen05.mma with .collector::a::use or ::lastuse needs an earlier ::fill. No ::lastuse, ::discard or "
+            "tcgen05.mma without such a qualifier may come in between",
+    .hint = "Use .collector::a::fill for the first tcgen05.mma of those that share A. If A is new each time, leave out "
+            "the qualifier",
     .reason = "the tensor core may read memory all the same. A kernel for NVFP4 from a public competition on B200s "
               "gives each tcgen05.mma ::lastuse and never fills.",
 };
 DIAG(collector_other) = {
     DIAG_HEAD(WARNING, "tcgen05-collector-other", "9.7.16.10, 9.7.16.10.9.1"),
-    .rule =
-        "with .collector::a::use and ::lastuse the tensor core may take the A that ::fill read: it must be the same "
-        "matrix",
-    .hint = "::fill whenever A changes, as with each step along K; ::use only for further columns of B with that A",
-    .reason = "whether the buffer or memory is read is the tensor core's choice, and one of them is the wrong A.",
+    .rule = "with .collector::a::use and ::lastuse the tensor core may reuse the A that ::fill read, so it must be the "
+            "same matrix",
+    .hint = "Use ::fill whenever A changes, as with each step along K. Use ::use only for further columns of B with "
+            "the same A",
+    .reason = "the tensor core may read the buffer or memory, and one of them holds the wrong A.",
 };
 DIAG(collector_changed) = {
     DIAG_HEAD(STRICT, "tcgen05-collector-changed", "9.7.16.10, 9.7.16.10.9.1"),
-    .rule = "between ::fill and the last ::use of A its bytes do not change: the tensor core may have the old ones",
-    .hint =
-        "free the stage behind a tcgen05.commit that follows ::lastuse, or ::fill again when A has been overwritten",
+    .rule =
+        "the bytes of A must not change between ::fill and the last ::use: the tensor core may still have the old ones",
+    .hint = "Free the stage after a tcgen05.commit that follows ::lastuse, or use ::fill again after A has been "
+            "overwritten",
     .reason =
         "an example of CuTe DSL (tcgen05/1cta_mma_basic.py, --collector 2) stores to A between the two, and checks "
         "that the new bytes count.",

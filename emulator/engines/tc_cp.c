@@ -13,9 +13,9 @@
 
 DIAG(cp_extent) = {
     DIAG_HEAD(ERROR, "tcgen05-cp-lanes", "9.7.16.9.2"),
-    .rule = "tcgen05.cp writes lanes counted from the lane of its address and must stay within 128",
-    .hint = "the address of all shapes but .4x256b has lane 0",
-    .reason = "the lanes are not there.",
+    .rule = "tcgen05.cp writes lanes counted from the lane of its address, and they must be below 128",
+    .hint = "Give the address lane 0, for all shapes but .4x256b",
+    .reason = "there are no such lanes.",
 };
 DIAG(shift_lane) = {
     DIAG_HEAD(ERROR, "tcgen05-shift-lane", "9.7.16.9.3"),

@@ -13,41 +13,41 @@ DIAG(bad_field) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-smem-descriptor", "9.7.16.4.1"),
     .rule = "bits 46-48 of a shared-memory descriptor are 0b001, bits 53-60 are 0, bits 61-63 are 0, 1, 2, 4 "
             "or 6 (Table 40)",
-    .hint = "build the descriptor from zero and shift each field to its place",
+    .hint = "Build the descriptor from zero, and shift each field to its place",
     .reason = "the bits name no layout.",
 };
 DIAG(bad_base) = {
     DIAG_HEAD(STRICT, "tcgen05-smem-base-offset", "9.7.16.4.1"),
-    .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or "
-            "256 bytes (32B), or the base offset is (pattern start >> 7) & 7 (Table 41)",
-    .hint = "align the buffer to the pattern: to 1024 bytes for 128B swizzling, 512 for 64B, 256 for 32B. Only offsets "
-            "inside a swizzled row, as along K, need no base offset. The chip XORs the address's own bits, so that the "
-            "matrix is right where its writer did the same, as TMA does",
+    .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or 256 bytes "
+            "(32B). Otherwise the base offset is (pattern start >> 7) & 7 (Table 41)",
+    .hint = "Align the buffer to the pattern: to 1024 bytes for 128B swizzling, 512 for 64B, 256 for 32B. Only offsets "
+            "inside a swizzled row, as along K, need no base offset. The chip XORs bits of the address, so the matrix "
+            "is right if its writer did the same, as TMA does",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason = "swizzling takes the address's own bits, so the operand is right where its writer did the same (CUTLASS "
-              "example 71); the emulator does so.",
+    .reason = "swizzling uses bits of the address, so the operand is right if its writer did the same (CUTLASS example "
+              "71); the emulator does so.",
 };
 DIAG(other_base) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-smem-base-mismatch", "9.7.16.4.1"),
     .rule = "a base offset other than 0 is (pattern start >> 7) & 7, and the matrix starts in the pattern's first row",
-    .hint = "a base offset of 0, with a buffer aligned to 1024 bytes",
-    .reason = "a base offset that is given shifts the pattern, and here to where it is not.",
+    .hint = "Use a base offset of 0, with a buffer aligned to 1024 bytes",
+    .reason = "the base offset shifts the pattern, here to a place where it is not.",
 };
 /* The same, where the start is right for rows that are wider. */
 DIAG(narrow_mode) = {
     DIAG_HEAD(STRICT, "tcgen05-smem-swizzle", "9.7.16.4.1"),
-    .rule = "a descriptor names the swizzling that the matrix was written with; a start inside of the pattern lies in "
-            "its first row (Table 41)",
-    .hint = "give bits 61-63 of the descriptor the mode of the tensor map, or of the loop, that wrote the tile: a step "
-            "along K stays inside a row of it",
+    .rule = "a descriptor names the swizzling with which the matrix was written. A start inside the pattern is in its "
+            "first row (Table 41)",
+    .hint = "Give bits 61-63 of the descriptor the mode of the tensor map, or of the loop, that wrote the tile: a step "
+            "along K stays inside one of its rows",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason = "a start inside the pattern is legal where the writer XORs the same address bits; it is told in full "
-              "where the program fails.",
+    .reason = "a start inside the pattern is legal if the writer XORs the same address bits. The emulator prints the "
+              "full report if the program fails.",
 };
 DIAG(absolute_lbo) = {
     DIAG_FAULT(NOT_SUPPORTED, "unsupported", "9.7.16.4.1.1"),
     .rule = "the absolute address mode of the leading dimension is an sm_103a feature",
-    .reason = "the emulator does not have it, and says so instead of guessing.",
+    .reason = "the emulator does not support it, and says so instead of guessing.",
 };
 
 const char *tc_swizzle_name(enum tc_swizzle s) {

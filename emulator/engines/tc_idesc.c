@@ -7,21 +7,21 @@
 
 DIAG(bad_idesc) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-instruction-descriptor", "9.7.16.4.2"),
-    .rule = "the instruction descriptor's fields are those of Table 42",
-    .hint = "build the descriptor for the instruction's .kind; its format codes are f16: 0 f16, 1 bf16; "
-            "tf32: 2 tf32; f8f6f4: 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; i8: 0 u8, 1 s8",
+    .rule = "the fields of the instruction descriptor are those of Table 42",
+    .hint = "Build the descriptor for the instruction's .kind. Its format codes are f16: 0 f16, 1 bf16, tf32: 2 tf32, "
+            "f8f6f4: 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1, i8: 0 u8, 1 s8",
     .reason = "the bits name no operation of the kind.",
 };
 DIAG(bad_shape) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-shape", "9.7.16.2.1"),
-    .rule = "M, N and K are those of Table 39 for the kind and the cta_group",
-    .hint = "the descriptor holds N >> 3 in bits 17-22 and M >> 4 in bits 24-28",
+    .rule = "M, N and K are those that Table 39 lists for the kind and the cta_group",
+    .hint = "Check M and N: the descriptor holds N >> 3 in bits 17-22 and M >> 4 in bits 24-28",
     .reason = "the chip traps on a shape that it does not have.",
 };
 DIAG(bad_transposed_n) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-shape", "9.7.16.10.1"),
-    .rule = "an 8-bit transposed (N-major) B has N = 16, 32, ... 256 with cta_group::1 and N = 32, 64, ... "
-            "256 with cta_group::2 (Table 52)",
+    .rule = "a transposed (N-major) B of 8 bits has N = 16, 32, ... 256 with cta_group::1, and N = 32, 64, ... 256 "
+            "with cta_group::2 (Table 52)",
 };
 DIAG(bad_major) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-major", "9.7.16.10.2"),
@@ -31,17 +31,18 @@ DIAG(bad_major) = {
 /* Table 51 grants both kinds transposition, without a word on the width of the elements. */
 DIAG(narrow_major) = {
     DIAG_HEAD(STRICT, "tcgen05-mma-narrow-major", "9.7.16.10.3"),
-    .rule = "Table 54 lists transposed matrices of 8, 16 and 32 bits, none of 4 and 6 bits",
-    .hint = "lay the matrix out K-major. Chips take it like one of 8 bits, 16 elements along M or N in each 16 bytes",
+    .rule = "Table 54 lists transposed matrices of 8, 16 and 32 bits, but none of 4 and 6 bits",
+    .hint = "Lay the matrix out K-major. Chips read it like an 8-bit matrix, with 16 elements along M or N in each 16 "
+            "bytes",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason =
-        "the chip takes it like one of 8 bits, as CUTLASS's tests of 4- and 6-bit types do, and so does the emulator.",
+    .reason = "the chip reads it like an 8-bit matrix, as CUTLASS's tests of 4- and 6-bit types do, and so does the "
+              "emulator.",
 };
 DIAG(bad_swizzle) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-swizzle", "9.7.16.10.3"),
-    .rule = "transposed 32-bit matrices need 128B swizzling with 32B atoms, and nothing else may use it "
-            "(Tables 54, 55)",
-    .reason = "the bits name no layout of these elements.",
+    .rule =
+        "transposed 32-bit matrices need 128B swizzling with 32B atoms, and no other matrix may use it (Tables 54, 55)",
+    .reason = "the bits name no layout for these elements.",
 };
 
 static const char *kind_name(enum tc_kind kind) {

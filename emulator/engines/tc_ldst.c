@@ -62,21 +62,22 @@ uint32_t tc_image_regs(enum tc_shape shape, uint32_t num) {
 DIAG(lane_window) = {
     DIAG_HEAD(STRICT, "tcgen05-lane-window", "9.7.16.8.1"),
     .rule = "warp w of a CTA accesses lanes 32*(w%4) to 32*(w%4)+31 of tensor memory and no others",
-    .hint = "add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it. The chip takes the "
+    .hint = "Add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it. The chip uses the "
             "warp's own lanes, whatever the address says; the ISA does not promise it",
-    .reason = "the chip takes the warp's own lanes, whatever the address says, as DeepGEMM's source states; the "
+    .reason = "the chip uses the warp's own lanes, whatever the address says, as DeepGEMM's source states; the "
               "emulator does the same.",
 };
 DIAG(lane_alignment) = {
     DIAG_HEAD(ERROR, "tcgen05-lane-alignment", "9.7.16.8"),
     .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
-    .reason = "the lanes lie in two windows, or in none.",
+    .reason = "the lanes are in two windows, or in none.",
 };
 DIAG(out_of_columns) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-columns", "9.7.16.1"),
     .rule = "tensor memory has 512 columns",
-    .hint = "the repeat factor (.xN) times the shape's columns starts at the address's column",
-    .reason = "the columns are not there.",
+    .hint =
+        "Check the address's column and the repeat factor: the access covers .xN times the shape's columns from there",
+    .reason = "there are no such columns.",
 };
 
 /* Columns of tensor memory per half. */

@@ -35,18 +35,18 @@ struct job {
 DIAG(bad_lane) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-lane", "9.7.16.10.5"),
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
-    .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
+    .hint = "Do not choose lanes here: M and the cta_group fix the layout of D. Warps choose their lanes in tcgen05.ld",
     .reason = "the data path has no such layout.",
 };
 DIAG(bad_ashift) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-ashift", "9.7.16.10.9.1"),
-    .rule = ".ashift is allowed with M = 128 or 256 and A in tensor memory only",
-    .reason = "the form is defined for these shapes alone.",
+    .rule = "only M = 128 or 256 with A in tensor memory may use .ashift",
+    .reason = "the form is defined only for these shapes.",
 };
 DIAG(poisoned_d) = {
     DIAG_HEAD(ERROR, "tcgen05-accumulator-uninitialised", "9.7.16.10"),
-    .rule = "with enable-input-d true, D is read and must have been written",
-    .hint = "pass a false enable-input-d to the first tcgen05.mma of each accumulator",
+    .rule = "if enable-input-d is true, D is read and must have been written",
+    .hint = "Pass a false enable-input-d to the first tcgen05.mma of each accumulator",
     .reason = "the sum is garbage in every order.",
 };
 

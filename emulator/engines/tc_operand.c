@@ -7,31 +7,32 @@
 
 DIAG(out_of_smem) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "tcgen05-smem-bounds", "9.7.16.4.1"),
-    .rule = "the matrix that a shared-memory descriptor describes must lie in the CTA's shared memory",
-    .hint = "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
-    .reason = "the operand lies beyond the CTA's memory.",
+    .rule = "the matrix that a shared-memory descriptor describes must be inside the CTA's shared memory",
+    .hint = "Check the start address, leading and stride byte offsets, and the size of the dynamic shared memory",
+    .reason = "the operand is beyond the CTA's memory.",
 };
 DIAG(poisoned_smem) = {
     DIAG_HEAD(ERROR, "tcgen05-smem-uninitialised", "9.7.16.6.5"),
     .rule = "an operand must be written before the tensor core reads it",
-    .hint = "no store has written these bytes, and no copy to them is under way. The stores or the box end before the "
-            "operand does, a copy is issued later, or the layout is another one than the descriptor says",
+    .hint = "Write these bytes first: no store has written them, and no copy to them is in flight. Check that the "
+            "stores or the box cover the whole operand, that the copy is issued earlier, and that the descriptor's "
+            "layout is right",
     .reason = "the product is garbage in every order.",
 };
 DIAG(landing_smem) = {
     DIAG_HEAD(ERROR, "tcgen05-smem-in-flight", "9.7.9.25.1, 9.7.13.15.5"),
-    .rule = "a copy's destination may be read once the phase of the mbarrier that it signals has completed, and no "
-            "copy may be issued into it before what it holds has been read",
-    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all copies "
-            "bring, so that the phase ends early; or the copy did not wait until the tile before it had been read",
-    .reason = "in this order the bytes are not there, and the product has no value to go on with.",
+    .rule = "a copy's destination may be read only after the phase of the mbarrier that it signals has completed. A "
+            "copy into it may be issued only after the old contents have been read",
+    .hint = "Wait for the copy's mbarrier, with the right parity, before the tensor core reads. If a wait is there, "
+            "let expect_tx announce the bytes of all copies, and let the copy wait until the tile before has been read",
+    .reason = "in this order the bytes are not there yet, and the product has no value to continue with.",
 };
 DIAG(poisoned_tmem) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10"),
     .rule = "tensor memory must be written before the tensor core reads it",
-    .hint = "tcgen05.st without tcgen05.wait::st, or columns that were never written",
-    .reason = "the product is garbage in every order. Not told of whole warps that wrote no row of A: their rows of D "
-              "are garbage, and told where they are read.",
+    .hint = "Add tcgen05.wait::st after tcgen05.st, or write the columns first",
+    .reason = "the product is garbage in every order. Whole warps that wrote no row of A are not reported here: their "
+              "rows of D are garbage, and are reported when they are read.",
 };
 
 bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,

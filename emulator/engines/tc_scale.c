@@ -7,13 +7,12 @@
 DIAG(poisoned_scale) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10.7"),
     .rule = "tensor memory must be written before the tensor core reads it",
-    .hint = "scale factors are copied by tcgen05.cp into all four partitions of 32 lanes",
+    .hint = "Copy the scale factors with tcgen05.cp into all four partitions of 32 lanes",
 };
 DIAG(scale_copies) = {
     DIAG_HEAD(ERROR, "tcgen05-scale-duplicates", "9.7.16.10.7"),
     .rule = "scale factors must be duplicated to all 32-lane partitions of tensor memory",
-    .hint = "copy them with tcgen05.cp.32x128b.warpx4 (or .64x128b.warpx2::02_13 for scale_B of a pair with "
-            "M = 128)",
+    .hint = "Copy them with tcgen05.cp.32x128b.warpx4 (or .64x128b.warpx2::02_13 for scale_B of a pair with M = 128)",
     .reason = "each partition multiplies by its own copy, so the rows differ in every order.",
 };
 DIAG(scale_lane) = {

@@ -8,29 +8,28 @@
 
 DIAG(missing_dealloc) = {
     DIAG_HEAD(ERROR, "tcgen05-dealloc-missing", "9.7.16.7.1"),
-    .rule = "all tensor memory that a kernel allocates must be deallocated before it exits",
-    .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the "
-            "CTA exits",
+    .rule = "a kernel must deallocate all tensor memory that it allocates before it exits",
+    .hint = "Let one warp execute tcgen05.dealloc, with the same address and number of columns, before the CTA exits",
     .reason = "the columns stay taken, and a later CTA of the SM may wait for them for ever.",
 };
 DIAG(mixed_groups) = {
     DIAG_FAULT(INVALID_PTX, "tcgen05-cta-group-mixed", "9.7.16.7.1"),
     .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
-    .reason = "the text leaves the behaviour undefined.",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 DIAG(no_peer) = {
     DIAG_HEAD(ERROR, "tcgen05-pair-missing", "9.7.16.5.1"),
     .rule = "an instruction with .cta_group::2 needs the peer CTA, whose %cluster_ctarank differs in the "
             "last bit",
-    .hint = "launch the kernel with clusters of an even number of CTAs",
+    .hint = "Launch the kernel with clusters of an even number of CTAs",
     .reason = "half of the operation has no memory to work in.",
 };
 DIAG(peer_exited) = {
     DIAG_HEAD(ERROR, "tcgen05-pair-exited", "9.7.16.5"),
-    .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be active and must not have "
-            "exited, nor may it exit before the instruction has completed",
-    .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
-            "instruction is done before it exits",
+    .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be running, and must not exit before "
+            "the instruction has completed",
+    .hint = "Let each CTA of a pair wait, with barrier.cluster or an mbarrier, until the pair's last instruction is "
+            "done before it exits",
     .reason = "half of the operation has no memory to work in.",
 };
 

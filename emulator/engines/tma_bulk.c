@@ -8,8 +8,8 @@
 DIAG(granule) = {
     DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-size", "9.7.9.25.4.1"),
     .rule = "size and addresses of a bulk copy are multiples of 16",
-    .hint = "round the last piece up to 16 bytes, or copy its tail with ordinary loads",
-    .reason = "the text leaves it undefined: the unit counts in 16 bytes.",
+    .hint = "Round the last piece up to 16 bytes, or copy its tail with ordinary loads",
+    .reason = "the ISA leaves it undefined: the unit counts in 16 bytes.",
 };
 
 /* Size and global address of a bulk copy. */
@@ -200,7 +200,7 @@ struct bulk_peer {
 
 DIAG(reduces_unwritten) = {
     DIAG_HEAD(ERROR, "bulk-reduce-uninitialised", "9.7.9.25.4.2"),
-    .rule = "a reduction must find written bytes at its destination",
+    .rule = "a reduction must find initialised bytes at its destination",
     .reason = "the sum is garbage in every order.",
 };
 
@@ -242,8 +242,8 @@ static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer}
 DIAG(to_itself) = {
     DIAG_HEAD(ERROR, "bulk-copy-own", "9.7.9.25.4.1"),
     .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
-    .hint = "map the destination and the mbarrier with mapa",
-    .reason = "the form is for another CTA's memory; the text has none for the own.",
+    .hint = "Map the destination and the mbarrier with mapa",
+    .reason = "the form is for another CTA's memory; the ISA has none for the CTA's own.",
 };
 
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,

@@ -42,14 +42,14 @@ DIAG(misaligned_mbarrier) = {
 DIAG(not_own) = {
     DIAG_HEAD(ERROR, "bulk-copy-not-own", "9.7.9.27.1.2"),
     .rule = ".shared::cta names the executing CTA's own shared memory",
-    .hint = "write .shared::cluster for a destination in another CTA",
-    .reason = "the address is no address of the named space.",
+    .hint = "Write .shared::cluster for a destination in another CTA",
+    .reason = "the address is not in the named state space.",
 };
 
 DIAG(no_such_rank) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "bulk-copy-rank", "5.1.7"), /* measured on an H200 */
     .rule = "a shared::cluster address names a CTA of the cluster",
-    .hint = "an address whose bits 24 and up were computed wrongly",
+    .hint = "Check how bits 24 and up of the address were computed: they name the CTA",
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 
@@ -70,8 +70,7 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
                             const struct tma_target *to, uint32_t align) {
     const uint32_t ctas = cta->cluster->num_ctas;
     if (!judge_alignment(cta, origin, name, "to", to->dst, align,
-                         "declare the buffer with alignas(128), with alignas(1024) where a 128-byte swizzle is to "
-                         "begin anew"))
+                         "Declare the buffer with alignas(128), or alignas(1024) for 128-byte swizzling"))
         return false;
     if (to->mbar % 8)
         return mach_fails(cta->island, origin, &misaligned_mbarrier,
@@ -90,9 +89,9 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
 
 DIAG(mbarrier_elsewhere) = {
     DIAG_HEAD(ERROR, "bulk-copy-mbarrier-cta", "9.7.9.27.1.2"),
-    .rule = "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
-    .hint = "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
-    .reason = "the bytes are counted on another CTA's mbarrier than the waiters', in every order.",
+    .rule = "the mbarrier is in the CTA of the destination, unless the copy says .cta_group::2",
+    .hint = "To signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
+    .reason = "in every order the bytes count on another CTA's mbarrier, not on the one that the threads wait for.",
 };
 
 /* 9.7.9.27.1.2: with .cta_group::1 the mbarrier lies in the CTA of the destination, with ::2 there or in its peer. */
@@ -103,26 +102,25 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
         return true;
     struct diag d = mbarrier_elsewhere;
     if (to->cta_group == 2)
-        d.rule = "with .cta_group::2 the mbarrier lies in the destination's CTA or in its peer (rank ^ 1)";
+        d.rule = "with .cta_group::2 the mbarrier is in the destination's CTA or in its peer (rank ^ 1)";
     return mach_fails(cta->island, origin, &d, "%s to the CTA of rank %u signals an mbarrier of rank %u", name, dst,
                       mbar);
 }
 
 DIAG(beyond_mask) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "multicast-mask", "9.7.9.27.1.2"),
-    .rule = "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
-    .hint = "a mask made for a larger cluster, or built from the wrong coordinates",
-    .reason = "a CTA that is not there would get the bytes.",
+    .rule = "bit r of ctaMask is the CTA of rank r in the cluster; bits beyond the cluster's size must be 0",
+    .hint = "Check the mask: it may be for a larger cluster, or built from the wrong coordinates",
+    .reason = "a CTA that does not exist would get the bytes.",
 };
 
 DIAG(empty_mask) = {
     DIAG_HEAD(STRICT, "multicast-mask-empty", "9.7.9.25.4.1, 9.7.9.27.1.2"),
-    .rule =
-        "ctaMask has a bit for each CTA that a multicast copy goes to; without one it goes nowhere, and no mbarrier is "
-        "told of its bytes",
-    .hint = "a mask that was never built: the bit of a CTA is 1 << its %cluster_ctarank",
-    .reason = "the text does not say what an empty mask does; on the chip the copy ends well, and nothing arrives "
-              "anywhere (measured on an H200).",
+    .rule = "ctaMask has a bit for each CTA that gets a multicast copy. If all bits are 0, the copy goes nowhere, and "
+            "its bytes count on no mbarrier",
+    .hint = "Build the mask: the bit of a CTA is 1 << its %cluster_ctarank",
+    .reason = "the ISA does not say what an empty mask does. On the chip the copy ends without an error, and nothing "
+              "arrives anywhere (measured on an H200).",
 };
 
 static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, const char *name,
@@ -139,7 +137,7 @@ static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, c
 DIAG(no_peer) = {
     DIAG_HEAD(ERROR, "multicast-no-peer", "9.7.9.27.1.2"),
     .rule = ".cta_group::2 signals a CTA of the destination's pair, which must exist",
-    .hint = "launch clusters of an even number of CTAs",
+    .hint = "Launch clusters of an even number of CTAs",
     .reason = "there is no CTA to signal.",
 };
 
@@ -166,18 +164,17 @@ bool tma_places(struct cta *cta, const struct mach_origin *origin, const char *n
 
 DIAG(into_exited) = {
     DIAG_HEAD(ERROR, "bulk-copy-cta-exited", "5.1.7, 9.7.9.25.1"),
-    .rule = "shared memory lives as long as its CTA: a copy may not arrive after it",
-    .hint = "before a CTA exits it must have waited for every copy into it, those of its peers too: wait on the "
+    .rule = "shared memory lives as long as its CTA: a copy must not arrive after the CTA has exited",
+    .hint = "Before a CTA exits, let it wait for every copy into it, also for those of its peers: wait on the "
             "mbarrier, or end the kernel with barrier.cluster.arrive and .wait",
-    .reason = "in this order the memory is the CTA's no more, and another CTA's bytes are overwritten.",
+    .reason = "in this order the CTA no longer owns the memory, and another CTA's bytes are overwritten.",
 };
 
 DIAG(outside_shared) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "bulk-copy-bounds", "9.7.9.25.4.1"),
-    .rule = "a copy must lie inside the shared memory of its CTA",
-    .hint = "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger than the "
-            "buffer",
-    .reason = "the bytes lie beyond the CTA's memory: an error, or another CTA's bytes.",
+    .rule = "a copy must stay inside the shared memory of its CTA",
+    .hint = "Ask for more dynamic shared memory in the launch, or make the tensor map's box as large as the buffer",
+    .reason = "the bytes are beyond the CTA's memory: an error, or another CTA's bytes.",
 };
 
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes) {
@@ -210,7 +207,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
 bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src, uint32_t align,
                 uint32_t *off) {
     *off = OFFSET(src);
-    if (!judge_alignment(cta, origin, name, "from", src, align, "declare the buffer with alignas(128)"))
+    if (!judge_alignment(cta, origin, name, "from", src, align, "Declare the buffer with alignas(128)"))
         return false;
     if (RANK(src) == cta->rank)
         return true;
@@ -223,17 +220,17 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
 DIAG(from_exited) = {
     DIAG_HEAD(STRICT, "bulk-store-cta-exited", "9.7.9.27.2.2"),
     .rule = "shared memory lives as long as its CTA: a store must have read it before the CTA exits",
-    .hint = "the thread that issues stores ends with cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0. "
+    .hint = "End the thread that issues stores with cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0. "
             "Kernels known to run on B200s do without, so the chip keeps the memory; the ISA does not promise it",
-    .reason = "CUTLASS's default epilogue, DeepGEMM and FlashMLA end so, and their results are right; the emulator "
-              "keeps the memory until the store has read it.",
+    .reason = "CUTLASS's default epilogue, DeepGEMM and FlashMLA end like this, and their results are right. The "
+              "emulator keeps the memory until the store has read it.",
 };
 
 DIAG(peer_from_exited) = {
     DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.9.25.4.1"),
     .rule = "shared memory lives as long as its CTA: a copy to another CTA must have read it before the CTA exits",
-    .hint = "End the sender with barrier.cluster.arrive and .wait, or with a wait for word from the receiver: only the "
-            "receiver's mbarrier tells when the copy is done. No wait_group covers it",
+    .hint = "End the sender with barrier.cluster.arrive and .wait, or with a wait for a signal from the receiver. Only "
+            "the receiver's mbarrier shows when the copy is done; no wait_group covers it",
 };
 
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
@@ -257,10 +254,10 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
 
 DIAG(reads_unwritten) = {
     DIAG_HEAD(ERROR, "bulk-store-uninitialised", "9.7.9.25.1"),
-    .rule = "a store must find written bytes in shared memory",
-    .hint = "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or the "
-            "box is larger than what was written",
-    .reason = "what is stored is garbage in every order.",
+    .rule = "a bulk store must find initialised bytes in shared memory",
+    .hint = "Add a barrier between the threads that store and the thread that issues the copy. If one is there, check "
+            "that the box is no larger than what was written",
+    .reason = "the stored bytes are garbage in every order.",
 };
 
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
@@ -270,9 +267,9 @@ void tma_fault_poison(const struct async_op *op, uint32_t off) {
 
 DIAG(outside_global) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "bulk-copy-global-bounds", "5.1.4"),
-    .rule = "a copy must lie inside one live allocation of global memory",
-    .hint = "the sizes or strides given to cuTensorMapEncodeTiled do not fit the buffer",
-    .reason = "the bytes are another allocation's, or nobody's.",
+    .rule = "a copy must stay inside one live allocation of global memory",
+    .hint = "Check the sizes and strides given to cuTensorMapEncodeTiled: they do not fit the buffer",
+    .reason = "the bytes are another allocation's, or no allocation's.",
 };
 
 uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bool write) {

@@ -38,30 +38,31 @@ struct tile {
 
 DIAG(unsupported) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "unsupported-tensor-copy", "9.7.9.27.1.2"),
-    .rule = "every form is either executed as the PTX ISA states or refused by name",
-    .reason = "the emulator does not have it, and says so instead of guessing.",
+    .rule = "the emulator executes every form as the PTX ISA states, or refuses it by name",
+    .reason = "the emulator does not support it, and says so instead of guessing.",
 };
 
 DIAG(bad_map) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensormap-invalid", "5.5.8"),
     .rule = "a tensor copy needs the 128 bytes of a tensor map, whose fields cuTensorMapEncodeTiled would accept",
-    .hint = "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
+    .hint = "Pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory. Check what "
             "cuTensorMapEncodeTiled returned",
-    .reason = "an illegal instruction, or a copy from anywhere.",
+    .reason = "the chip reports an illegal instruction, or copies from an arbitrary address.",
 };
 
 DIAG(bad_address) = {
     DIAG_FAULT(MISALIGNED_ADDRESS, "tensormap-address", "5.5.8, 9.7.9.28"),
     .rule = "the tensor of a tensor map begins at a multiple of 16 bytes, or of 32 with INTERLEAVE_32B and the padded "
             "types",
-    .hint = "tensormap.replace puts any address into a map; cuTensorMapReplaceAddress checks it",
+    .hint =
+        "Align the address: tensormap.replace puts any address into a map, while cuTensorMapReplaceAddress checks it",
     .reason = "a misaligned address ends the launch (measured on an H100).",
 };
 
 DIAG(bad_box) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-copy-box", "5.5.3.1, 5.5.3.4, 9.7.9.27.1.1"),
     .rule = "the instruction's coordinates must fit the tensor map",
-    .reason = "no box of the tensor lies there.",
+    .reason = "the tensor has no such box.",
 };
 
 DIAG(bad_rank) = {
@@ -532,7 +533,7 @@ static bool gather_rows(const struct tile_store *s, const struct tile *t, uint8_
 
 DIAG(no_reduction) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-reduce-type", "9.7.9.27.1.3"),
-    .rule = "a reduction is defined for some element types of the tensor map only",
+    .rule = "only some element types of the tensor map have this reduction",
     .reason = "the unit has no such operation.",
 };
 

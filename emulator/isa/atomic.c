@@ -25,19 +25,20 @@ struct atom_form {
 
 DIAG(vector_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-vector-space", "9.7.13.5"),
-    .rule = "vector atomics are for global memory only",
-    .reason = "there is no such operation on shared memory.",
+    .rule = "only global memory has vector atomics",
+    .reason = "shared memory has no such operation.",
 };
 DIAG(atom_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-space", "9.7.13.5"),
     .rule = "atomics act on global and shared memory",
-    .hint = "a generic pointer to a local variable or to a kernel parameter",
-    .reason = "an atomic on another space has no meaning, and the text leaves it undefined.",
+    .hint =
+        "Use a pointer to global or shared memory: this generic pointer is to a local variable or a kernel parameter",
+    .reason = "the ISA leaves an atomic on another space undefined.",
 };
 DIAG(atom_poison) = {
     DIAG_HEAD(ERROR, "uninitialised-atomic", "9.7.13.5"),
-    .rule = "an atomic operation must find and be given written values where its result can be seen",
-    .hint = "a counter in shared memory that nobody set before the first atomic",
+    .rule = "an atomic operation needs initialised memory and operands, if its result can be seen",
+    .hint = "Initialise the word before the first atomic: usually it is a counter in shared memory",
     .reason = "the sum is garbage in every order.",
 };
 
@@ -111,7 +112,7 @@ static bool becomes(struct warp *w, const struct insn *in, const struct atom_for
     now->poison = b_bad || (old->poison && f->op != AT_EXCH);
     if (f->op == AT_CAS) {
         if (old->poison || b_bad) {
-            warp_fault_unwritten(w, in, 1u << l, &atom_poison, "lane %u compares a value never written", l);
+            warp_fault_unwritten(w, in, 1u << l, &atom_poison, "lane %u compares a value that was never written", l);
             return false;
         }
         const bool equal = old->lo == b.lo && old->hi == b.hi;

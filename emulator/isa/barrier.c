@@ -26,9 +26,9 @@ DIAG(bar_number) = {
 };
 DIAG(bar_count) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-count", "9.7.13.1"),
-    .rule = "the thread count is a non-zero multiple of the warp size, the same for all that use the barrier "
-            "at a time",
-    .hint = "two roles use one barrier number, or a count was written in warps",
+    .rule = "the thread count is a non-zero multiple of the warp size, the same for all that use the barrier at the "
+            "same time",
+    .hint = "Check whether two roles use the same barrier number, and whether the count is in threads, not in warps",
     .reason = "the barrier completes too early or never.",
 };
 
@@ -216,14 +216,14 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
 DIAG(cluster_twice) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-cluster-arrive-twice", "9.7.13.3"),
     .rule = "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
-    .hint = "an arrive without its wait",
+    .hint = "Add barrier.cluster.wait after each arrive",
     .reason = "the second arrival counts for a phase that has not begun, in every order.",
 };
 DIAG(cluster_no_arrive) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-cluster-wait-without-arrive", "9.7.13.3"),
-    .rule = "barrier.cluster.wait waits for the barrier at which the thread arrived before",
-    .hint = "a wait without its arrive: the barrier cannot complete while this thread has not arrived",
-    .reason = "the wait has no phase to wait for; the text leaves it undefined.",
+    .rule = "barrier.cluster.wait waits for the barrier at which the thread has arrived",
+    .hint = "Add barrier.cluster.arrive before the wait: the barrier cannot complete before this thread has arrived",
+    .reason = "the wait has no phase to wait for; the ISA leaves it undefined.",
 };
 
 static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t lanes, enum event_sync_kind kind,
@@ -329,8 +329,8 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
 
 DIAG(tensormap_fence) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "fence-tensormap-address", "9.7.13.4"),
-    .rule = "the 128 bytes that the proxy fence names lie in global memory",
-    .reason = "the fence orders nothing that the kernel means.",
+    .rule = "the 128 bytes that the proxy fence names are in global memory",
+    .reason = "the fence does not order the accesses that the kernel means.",
 };
 
 /* aux, from isa_bind_fence, says which fence it is: an enum event_fence, and above it an enum event_fence_space. */

@@ -35,9 +35,9 @@ uint32_t isa_unit(const struct gpu *gpu) { return simd_best((enum simd)gpu->conf
 
 DIAG(unsupported) = {
     .id = "unsupported-instruction",
-    .rule = "every instruction form is either executed as the PTX ISA states or refused by name",
+    .rule = "the emulator executes every form as the PTX ISA states, or refuses it by name",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason = "the emulator does not have it, and says so instead of guessing.",
+    .reason = "the emulator does not support it, and says so instead of guessing.",
 };
 
 static enum warp_status do_refuse(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -26,7 +26,7 @@ struct signature {
 
 DIAG(bad_args) = {
     .id = "builtin-arguments",
-    .rule = "a system call of the device runtime must be called with its own parameter list",
+    .rule = "a call of the device runtime must pass the parameters that the runtime defines",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the call reads parameters that are not there.",
 };
@@ -221,20 +221,19 @@ static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, str
 
 DIAG(too_long) = {
     .id = "printf-too-long",
-    .rule = "what one call of printf() gives must fit the device's buffer for it",
+    .rule = "the output of one printf() call must fit the device's buffer",
     .section = "CUDA C++ Programming Guide, Formatted Output",
-    .hint = "a string without a zero byte at its end; else cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the "
-            "first kernel that prints",
+    .hint = "Check that each string ends with a zero byte. If it does, call "
+            "cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the first kernel that prints",
     .class = DIAG_WARNING,
     .reason = "the kernel's results are right, and output is lost, as on the chip.",
 };
 DIAG(overwritten) = {
     .id = "printf-overwritten",
-    .rule = "the device's buffer for printf() is circular: what does not fit overwrites the oldest output",
+    .rule = "the device's printf() buffer is circular: new output overwrites the oldest when the buffer is full",
     .section = "CUDA C++ Programming Guide, Formatted Output",
-    .hint =
-        "fewer threads that print, or cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the first kernel that "
-        "prints",
+    .hint = "Let fewer threads print, or call cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the first kernel "
+            "that prints",
     .class = DIAG_WARNING,
     .reason = "the kernel's results are right, and output is lost, as on the chip.",
 };
@@ -245,10 +244,10 @@ static bool hand_over(struct warp *w, const struct insn *in, uint32_t lane, cons
     const struct mach_origin at = warp_origin(w, in, 1u << lane);
     if (t->over) {
         *result = -1;
-        return mach_warn(w->island, &at, &too_long,
-                         "lane %u's call gives more than the %llu bytes of the buffer: it is "
-                         "not shown, and returns -1",
-                         lane, (unsigned long long)t->most);
+        return mach_warn(
+            w->island, &at, &too_long,
+            "lane %u's call prints more than the %llu bytes of the buffer: its output is lost, and it returns -1", lane,
+            (unsigned long long)t->most);
     }
     return mach_print(w->island, t->text, t->len) ||
            mach_warn(w->island, &at, &overwritten, "output is lost: more than the %llu bytes of the buffer wait for it",
@@ -328,7 +327,7 @@ static enum warp_status do_malloc(struct warp *w, const struct insn *in, uint32_
 
 DIAG(bad_free) = {
     .id = "device-free",
-    .rule = "free() takes a pointer that the device's malloc() returned and that is still allocated",
+    .rule = "free() takes a pointer that the device's malloc() returned and that has not been freed since",
     .section = "CUDA C++ Programming Guide, Dynamic Global Memory Allocation",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the heap is damaged in every order.",

@@ -68,9 +68,8 @@ static bool is_tensor(const struct warp_opnd *o, const struct bulk_form *f) {
 
 DIAG(map_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "tensormap-space", "9.7.9.27.1.2"),
-    .rule = "a tensor map lies in kernel parameters, constant or global memory",
-    .hint = "pass it as `const __grid_constant__ CUtensorMap`: without __grid_constant__ the kernel makes a "
-            "local copy",
+    .rule = "a tensor map is in kernel parameters, constant or global memory",
+    .hint = "Pass it as `const __grid_constant__ CUtensorMap`: without __grid_constant__ the kernel makes a local copy",
     .reason = "the unit cannot read a map there.",
 };
 

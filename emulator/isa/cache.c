@@ -37,8 +37,8 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
 
 DIAG(not_global) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "cache-line-space", "9.7.9.16"),
-    .rule = "the 128 bytes must lie in global memory",
-    .reason = "the text leaves the behaviour undefined.",
+    .rule = "the 128 bytes must be in global memory",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 
 /* applypriority and discard name 128 bytes of global memory; what discard leaves there is not defined, so that leaving
@@ -73,8 +73,8 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
 
 DIAG(policy_range) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "createpolicy-operand", "9.7.9.18"),
-    .rule = "primary-size is at most total-size, and a fraction lies in (0.0, 1.0]",
-    .reason = "the text leaves the policy undefined.",
+    .rule = "primary-size is at most total-size, and a fraction is in (0.0, 1.0]",
+    .reason = "the ISA leaves the policy undefined.",
 };
 
 /* in->aux: the policy's value before operands. */
@@ -168,12 +168,12 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
 DIAG(bulk_size) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "st-bulk-size", "9.7.9.13"),
     .rule = "the size is a multiple of 8 and at most 16777216",
-    .reason = "the text leaves the behaviour undefined.",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 DIAG(bulk_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "st-bulk-space", "9.7.9.13"),
     .rule = "st.bulk writes shared memory of the executing CTA",
-    .reason = "the text leaves the behaviour undefined.",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 
 /* in->aux: the state space that is written. */

@@ -16,7 +16,7 @@ static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t m
 DIAG(brx_range) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "brx-index", "9.7.12.4"),
     .rule = "the index must be smaller than the length of the .branchtargets list",
-    .reason = "the branch goes beyond its table, to whatever stands there.",
+    .reason = "the branch reads past the end of its table.",
 };
 
 /* 9.7.12.4: one target per distinct index; groups are split off one by one. */
@@ -81,7 +81,7 @@ static const struct warp_func *call_target(struct warp *w, const struct insn *in
     uint32_t n = w->func->module->ptx->num_funcs;
     uint64_t index = (first >> 8) - 1;
     if (first & 0xff || index >= n) {
-        *status = warp_fault(w, in, same, &bad_call, "indirect call of 0x%llx, which is no function",
+        *status = warp_fault(w, in, same, &bad_call, "indirect call of 0x%llx, which is not a function",
                              (unsigned long long)first);
         return NULL;
     }
@@ -175,8 +175,7 @@ static enum warp_status do_exit(struct warp *w, const struct insn *in, uint32_t 
 DIAG(trapped) = {
     DIAG_HEAD(ERROR, "trap", "9.7.19.4"),
     .rule = "trap stops the grid and returns an error to the host",
-    .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be "
-            "reached)",
+    .hint = "Find the check in the kernel that failed: __trap, a device assertion, or a path that must not be reached",
     .reason = "the program asked for it.",
 };
 

@@ -137,8 +137,8 @@ struct copy_op {
 DIAG(source_freed) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "cp-async-source-freed", "9.7.9.25.3.1"),
     .rule = "a copy reads its source until it has completed",
-    .hint = "cp.async.wait_group or cp.async.wait_all before the free()",
-    .reason = "the copy reads what the next allocation puts there.",
+    .hint = "Add cp.async.wait_group or cp.async.wait_all before the free()",
+    .reason = "the copy reads the contents of the next allocation there.",
 };
 
 /* Lanes `lanes` have read or written, as cp.async does it: through the generic proxy. */
@@ -233,7 +233,7 @@ static struct async_queue *copy_queue(struct warp *w) {
 DIAG(src_size) = {
     DIAG_HEAD(ERROR, "cp-async-src-size", "9.7.9.25.3.1"),
     .rule = "src-size must not be larger than cp-size",
-    .reason = "the text leaves the behaviour undefined.",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 
 /* Source bytes of a lane; false after a fault. */

@@ -42,20 +42,20 @@ bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
 DIAG(not_a_response) = {
     DIAG_HEAD(ERROR, "clusterlaunchcontrol-response", "9.7.13.18"),
     .rule = "clusterlaunchcontrol.query_cancel takes the 16 bytes that a completed try_cancel wrote",
-    .hint = "wait for the mbarrier before the response is read, and read it whole with one ld.shared.b128",
-    .reason = "the 16 bytes are no answer, so nothing that is read from them is.",
+    .hint = "Wait for the mbarrier before the response is read, and read it whole with one ld.shared.b128",
+    .reason = "the 16 bytes are not an answer, so no value read from them means anything.",
 };
 DIAG(cancel_after_failure) = {
     DIAG_HEAD(ERROR, "clusterlaunchcontrol-after-failure", "9.7.13.17"),
     .rule = "a CTA that has observed a failed clusterlaunchcontrol.try_cancel must not issue another one",
-    .hint = "leave the loop once query_cancel.is_canceled is false",
-    .reason = "the text leaves the behaviour undefined.",
+    .hint = "Leave the loop once query_cancel.is_canceled is false",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 DIAG(cancel_exited) = {
     DIAG_HEAD(ERROR, "clusterlaunchcontrol-cta-exited", "9.7.13.17"),
     .rule = "with .multicast::cluster::all no CTA of the cluster may have exited",
-    .hint = "end the kernel with barrier.cluster.arrive and .wait",
-    .reason = "the answer would be written into memory of a CTA that is no more.",
+    .hint = "End the kernel with barrier.cluster.arrive and .wait",
+    .reason = "the answer would be written into memory of a CTA that has exited.",
 };
 
 struct cancel_op {
@@ -159,7 +159,7 @@ static enum warp_status do_try_cancel(struct warp *w, const struct insn *in, uin
             return WARP_FAULT;
         if (w->cta->cancel_failed)
             return warp_fault(w, in, 1u << l, &cancel_after_failure,
-                              "try_cancel in a CTA that has read a response that says no");
+                              "try_cancel in a CTA that has already read a failed response");
         struct cancel_op *c =
             async_op_create(sizeof *c, &cancel_kind, "clusterlaunchcontrol.try_cancel", w->cta, &origin);
         c->addr = addr;
@@ -261,15 +261,16 @@ bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
 
 DIAG(reg_direction) = {
     DIAG_HEAD(ERROR, "setmaxnreg-direction", "9.7.19.5"),
-    .rule = "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
-    .hint = "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
-    .reason = "the text leaves the behaviour undefined, and registers in use may be gone.",
+    .rule = "setmaxnreg.dec must not raise, and .inc must not lower, the number of registers that the warp owns",
+    .hint = "Compare with the count at launch, which ptxas chose for the kernel (--maxrregcount, __launch_bounds__ or "
+            ".maxnreg)",
+    .reason = "the ISA leaves the behaviour undefined, and registers in use may be lost.",
 };
 DIAG(reg_warpgroup) = {
     DIAG_HEAD(STRICT, "setmaxnreg-warpgroup", "9.7.19.5"),
     .rule = "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
             "synchronise before the next one",
-    .hint = "give roles to whole warpgroups, or do without setmaxnreg. The chip gives each warp its own registers; the "
+    .hint = "Give roles to whole warpgroups, or do without setmaxnreg. The chip gives each warp its own registers; the "
             "ISA does not promise it",
     .reason = "NVIDIA's own attention kernels (CUTLASS example 77) let the warps of a warpgroup differ, and each gets "
               "its own count.",

@@ -20,12 +20,12 @@ struct matrix_form {
 DIAG(warp_incomplete) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "matrix-warp-incomplete", "9.7.14.5.15"),
     .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
-    .reason = "the text leaves undefined what lanes get that come alone.",
+    .reason = "the ISA leaves undefined what the lanes get if not all 32 take part.",
 };
 DIAG(not_shared) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "matrix-address-space", "9.7.14.5.15"),
-    .rule = "the rows lie in shared memory",
-    .reason = "the text leaves the behaviour undefined.",
+    .rule = "the rows must be in shared memory",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 
 /* Do all lanes execute it, and are the addresses of all rows known? Else it is a fault. */

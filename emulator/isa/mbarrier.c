@@ -39,26 +39,26 @@ struct mbar_form {
 DIAG(bad_parity) = {
     DIAG_HEAD(ERROR, "mbarrier-parity", "9.7.13.15.16"),
     .rule = "the phase parity is 0 for even phases and 1 for odd ones",
-    .hint = "a phase counter used as it is: take its lowest bit",
+    .hint = "Pass the lowest bit of the phase counter",
     .reason = "a parity other than 0 and 1 names no phase.",
 };
 DIAG(remote_state) = {
     DIAG_HEAD(ERROR, "mbarrier-remote-state", "9.7.13.15.13"),
     .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
-    .reason = "there is no register that could get the state of another CTA's object.",
+    .reason = "no register could get the state of another CTA's object.",
 };
 DIAG(completed) = {
     DIAG_HEAD(ERROR, "mbarrier-no-complete", "9.7.13.15.13"),
     .rule = "an arrive with .noComplete must not complete the phase",
-    .reason = "the text leaves the behaviour undefined.",
+    .reason = "the ISA leaves the behaviour undefined.",
 };
 DIAG(missed) = {
     DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.16"),
-    .rule = "test_wait and try_wait can ask for the current phase and the one before it: a phase can be observed until "
-            "the next one completes",
-    .hint = "let the last arrival of the next phase wait until all who wait for this one have seen it, as a ring of "
-            "stages does with a second mbarrier for \"empty\". A thread that misses a phase waits for ever, or for a "
-            "later one",
+    .rule = "test_wait and try_wait can ask only for the current phase and the one before it. A phase can be observed "
+            "until the next one completes",
+    .hint = "Let the last arrival of the next phase wait until all threads that wait for this phase have seen it. A "
+            "ring of stages does it with a second mbarrier for \"empty\". A thread that misses a phase waits for ever, "
+            "or for a later one",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
 };
 
@@ -88,9 +88,8 @@ DIAG(arrives_unwaited) = {
     .id = "mbarrier-too-many-arrivals",
     .rule = "a phase takes no more arrivals than mbarrier.init announced",
     .section = "PTX ISA 9.7.13.15.2",
-    .hint =
-        "Flip the parity of that wait once for each phase. It asked for a phase that was over and passed at once. So "
-        "the warp arrives a second time in one phase",
+    .hint = "Flip the parity of that wait once for each phase. It asked for a phase that was over, so it passed at "
+            "once, and the warp arrives twice in one phase",
     .reason = "the phase completes early, and every later one is out of step.",
 };
 
@@ -127,29 +126,29 @@ static struct event_by actor(const struct warp *w, const struct insn *in, uint32
 DIAG(init_again) = {
     DIAG_HEAD(STRICT, "mbarrier-init-again", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "two constructors of one pipeline, or a loop over overlapping arrays: the count of the last one is valid. "
-            "Leave out the first, or put mbarrier.inval between them",
-    .reason = "one thread's two writes to one place come in its order; an H200 takes the second count, and CUTLASS's "
-              "example 112 initialises so.",
+    .hint = "Remove the first initialisation, or add mbarrier.inval between the two. The count of the last one is "
+            "valid. Usual causes are two constructors of one pipeline, or a loop over overlapping arrays",
+    .reason = "two writes by one thread to one place keep their order. An H200 takes the second count, and CUTLASS's "
+              "example 112 initialises like this.",
 };
 
 DIAG(init_used) = {
     DIAG_HEAD(WARNING, "mbarrier-init-used", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint =
-        "leave it out where nobody uses the object any more; else mbarrier.inval, behind a barrier with all who use it",
-    .reason = "the text leaves it undefined. ptxas makes one exchange of the 64 bits of it, so a new object begins at "
+    .hint = "Remove it if no thread uses the object any more. Otherwise add mbarrier.inval, after a barrier with all "
+            "threads that use the object",
+    .reason = "the ISA leaves it undefined. ptxas turns it into one exchange of the 64 bits, so a new object begins at "
               "phase 0. A thread that counts the phases of the old one waits for the wrong one. CuTe DSL up to 4.4 "
-              "ends a kernel of pairs so, and there nobody waits any more.",
+              "ends a kernel of pairs like this, when no thread waits any more.",
 };
 
 DIAG(init_together) = {
     DIAG_HEAD(STRICT, "mbarrier-init-together", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "let one thread initialise it: by its %tid, or by elect.sync in one warp alone",
-    .reason = "each leaves the same object, whichever comes last, and all come before its first use, or it is "
-              "mbarrier-race. For a warp ptxas makes one operation of it, an H200 shows no difference, and CuTe DSL up "
-              "to 4.5.3 initialises so.",
+    .hint = "Let one thread initialise it: chosen by its %tid, or by elect.sync in only one warp",
+    .reason = "each thread leaves the same object, in any order. If not all of them come before its first use, that is "
+              "mbarrier-race. For a warp ptxas makes one operation, an H200 shows no difference, and CuTe DSL up to "
+              "4.5.3 initialises like this.",
 };
 
 /* Who initialised the object that is there. */

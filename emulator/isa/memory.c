@@ -23,15 +23,15 @@
 
 DIAG(wide_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "wide-access-space", "9.7.9.8"),
-    .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
-    .hint = "a generic pointer to shared or local memory",
+    .rule = "only global memory has accesses of .v8 with 32-bit and .v4 with 64-bit elements",
+    .hint = "Use a pointer to global memory, or narrower accesses: this generic pointer is to shared or local memory",
     .reason = "the chip has no such access.",
 };
 DIAG(poison_store) = {
     DIAG_HEAD(ERROR, "uninitialised-global-store", "5.1"),
-    .rule = "what a kernel leaves in global memory must have been computed from written values",
-    .hint = "memory or a register that is read before anything was written to it",
-    .reason = "what the host will find is garbage in every order.",
+    .rule = "results in global memory must be computed from initialised values",
+    .hint = "Initialise the memory or register that this value comes from, or wait until it is written",
+    .reason = "the host finds garbage in every order.",
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -572,7 +572,7 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     if (!take_registers(f, &in->o[store ? 1 : 0], store))
         return isa_refuse(b, "the vector has another length, or registers of several widths");
     if (!address_fits(f, store))
-        return isa_refuse(b, "the access lies outside the parameter");
+        return isa_refuse(b, "the access is outside the parameter");
     f->vectors = mem_has_vectors(f, store);
     f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
     in->data = f;

@@ -40,7 +40,7 @@ struct mma_values {
 DIAG(warp_incomplete) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "mma-warp-incomplete", "9.7.14.5.14"),
     .rule = "all 32 threads of the warp execute mma.sync together, and none has exited",
-    .reason = "the text leaves undefined what the product is.",
+    .reason = "the ISA leaves the product undefined.",
 };
 
 static uint32_t bits_of(enum ptx_mod t) {

@@ -184,7 +184,7 @@ static bool address(struct judge *j, const char *s, const struct warp_opnd *o, u
     const unsigned bits = o->bits;
     const enum warp_opnd_kind kind = *s == '$' ? WARP_PARAM : WARP_MEM;
     if (o->kind != kind || o->more->src->kind != PTX_OPND_MEM || o->num_sub != (*s == '{' ? 1 : 0))
-        return mismatch(j, operand, "must be an address in brackets%s", *s == '{' ? ", with a list behind it" : "");
+        return mismatch(j, operand, "must be an address in brackets%s", *s == '{' ? ", with a list after it" : "");
     if (o->has_base && (*s == 'w' ? bits != 32 : bits != 16 && bits != 32 && bits != 64))
         return refuse(j, operand, "is an address: its register must have %s bits", *s == 'w' ? "32" : "16, 32 or 64");
     return *s != '{' || list(j, s + 1, &o->more->sub[0], operand);

@@ -47,8 +47,8 @@ bool isa_tmem_aligned(struct isa_binder *b, struct insn *in, warp_fn fn) {
 DIAG(not_uniform) = {
     DIAG_HEAD(ERROR, "tcgen05-not-uniform", "9.7.16.7.1, 9.7.16.8"),
     .rule = "all threads of the warp must give a collective tcgen05 instruction the same operands",
-    .hint = "an address computed from the lane number; only the warp's number belongs into it",
-    .reason = "the instruction has one operand for all threads; the text leaves undefined whose.",
+    .hint = "Compute the address from the warp's number, not from the lane's",
+    .reason = "the instruction has one operand for all threads, and the ISA leaves undefined whose.",
 };
 
 bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *o, const char *what,

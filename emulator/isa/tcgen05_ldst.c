@@ -56,12 +56,12 @@ struct ldst_form {
 
 DIAG(beyond_lanes) = {
     DIAG_HEAD(STRICT, "tcgen05-lane-beyond-128", "9.7.16.1"),
-    .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of a pair "
-            "do not number theirs on",
-    .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip looks at "
+    .rule = "a tensor memory address names a lane from 0 to 127 of the CTA's own tensor memory. The CTAs of a pair do "
+            "not share one numbering",
+    .hint = "Leave the CTA's rank out of the address. Kernels known to run on B200s include it, so the chip looks at "
             "seven bits of the lane; the ISA does not promise it",
-    .reason = "kernels published with results on B200s add a rank to the lane; the chip looks at seven bits, and the "
-              "emulator too.",
+    .reason = "kernels published with results on B200s add a rank to the lane. The chip looks at seven bits, and so "
+              "does the emulator.",
 };
 
 /* The lane field has 16 bits (9.7.16.1.1) for 128 lanes; the rest is ignored. */

@@ -6,10 +6,10 @@
 
 DIAG(many_threads) = {
     DIAG_HEAD(WARNING, "tcgen05-many-threads", "9.7.16.5 (Table 46), 9.7.16.6"),
-    .rule = "one thread issues a tcgen05.mma or .commit: where several threads execute it, each issues its own, and "
-            "nothing orders those of different threads",
-    .hint = "choose one thread in front of it: elect.sync is missing, or a condition that it gave",
-    .reason = "each lane's operation is done, where one was meant.",
+    .rule = "one thread issues tcgen05.mma or .commit. If several threads execute it, each issues its own, and nothing "
+            "orders those of different threads",
+    .hint = "Choose one thread before it: elect.sync is missing, or a branch on its predicate",
+    .reason = "each lane's operation is executed, although only one was meant.",
 };
 
 /* Lanes of `mask` that name the same address by `o` as the lowest one does. */
@@ -285,8 +285,8 @@ bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
 DIAG(bad_mask) = {
     DIAG_HEAD(ERROR, "tcgen05-commit-mask", "9.7.16.12.1"),
     .rule = "each bit of ctaMask names a CTA of the cluster by its %cluster_ctarank",
-    .hint = "the mask counts ranks in the cluster, not in the grid",
-    .reason = "the arrival goes to a CTA that is not there.",
+    .hint = "Build the mask from ranks in the cluster, not in the grid",
+    .reason = "the arrival goes to a CTA that does not exist.",
 };
 
 /* Do several threads issue an arrival each on an mbarrier that awaits fewer? A phase is over before they all have

@@ -9,12 +9,12 @@
 DIAG(bad_replace) = {
     DIAG_HEAD(ERROR, "tensormap-replace", "9.7.9.28"),
     .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
-    .reason = "the field or its value is none of a map.",
+    .reason = "the map has no such field or value.",
 };
 DIAG(bad_fenceproxy) = {
     DIAG_HEAD(ERROR, "tensormap-cp-fenceproxy", "9.7.13.16"),
     .rule = "tensormap.cp_fenceproxy copies a tensor map that was written from shared to global memory",
-    .reason = "the map that arrives is no map.",
+    .reason = "the bytes that arrive are not a tensor map.",
 };
 
 struct replace_form {
@@ -45,7 +45,7 @@ static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32
             return WARP_FAULT;
         const char *why = NULL;
         if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
-            why = "the address lies in another state space";
+            why = "the address is in another state space";
         else if (loc.space == XS_SHARED_CTA && !written(w, l, loc))
             why = "the first 64 bytes, which copies read, were not all written";
         else

@@ -14,13 +14,13 @@ DIAG(no_memory) = {
     .id = "module-memory",
     .rule = "the variables of a module must fit into device memory",
     .cuda_error = DIAG_CUDA_INVALID_PTX,
-    .reason = "the chip's memory ends, too.",
+    .reason = "the chip's memory is limited, too.",
 };
 
 DIAG(late) = {
     .id = "module-timeout",
-    .rule = "a module is loaded within the time that --timeout=SECONDS gives a launch",
-    .hint = "the module has very many or very large variables or functions; a longer --timeout gives it more time",
+    .rule = "a module must load within the time that --timeout=SECONDS gives a launch",
+    .hint = "Give it a longer --timeout: the module has very many or very large variables or functions",
     .cuda_error = DIAG_CUDA_INVALID_PTX,
     .reason = "a limit of the emulation, not of the module.",
 };

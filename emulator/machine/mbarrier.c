@@ -296,46 +296,44 @@ uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_
     { .id = id_, .rule = rule_, .section = section_, .hint = hint_, .reason = reason_ }
 
 DIAG_ARRAY(errors, MBAR_ERRORS) = {
-    [MBAR_NOT_INITIALISED] =
-        MBAR_ERROR("mbarrier-not-initialised", "every mbarrier operation but init needs an initialised mbarrier object",
-                   "PTX ISA 9.7.13.15.3",
-                   "one thread must run mbarrier.init, and a barrier must come between it and the first use",
-                   "the bytes are no object: what arrives or waits there counts on garbage."),
+    [MBAR_NOT_INITIALISED] = MBAR_ERROR(
+        "mbarrier-not-initialised", "every mbarrier operation except init needs an initialised mbarrier object",
+        "PTX ISA 9.7.13.15.3", "Let one thread execute mbarrier.init, and add a barrier between it and the first use",
+        "the bytes are not an mbarrier object: arrivals and waits there use garbage."),
     [MBAR_CORRUPT] = MBAR_ERROR("mbarrier-overwritten",
-                                "only mbarrier operations may touch an initialised mbarrier object",
+                                "only mbarrier operations may access an initialised mbarrier object",
                                 "PTX ISA 9.7.13.15",
-                                "a store or a copy to shared memory ran over the 8 bytes of the barrier",
+                                "Find the store or copy to shared memory that overwrote the 8 bytes of the mbarrier",
                                 "counts and phase are lost in every order."),
-    [MBAR_BAD_COUNT] = MBAR_ERROR("mbarrier-count", "arrival counts lie in 1 .. 2^20-1", "PTX ISA 9.7.13.15.2",
-                                  "look at the count operand", "the count does not fit the object's field."),
-    [MBAR_LIVE] = MBAR_ERROR(
-        "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
-        "PTX ISA 9.7.13.15.9",
-        "let one thread initialise each barrier, once; mbarrier.inval ends its life. Before anything "
-        "else is done to it, twice by the same thread is mbarrier-init-again, and by many threads at "
-        "one instruction with one count mbarrier-init-together: these are strict. By its own warp between "
-        "two phases it is mbarrier-init-used, a warning",
-        "the text leaves it undefined, and the phases of those who use the object are lost."),
-    [MBAR_TOO_MANY_ARRIVALS] =
-        MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
-                   "PTX ISA 9.7.13.15.2",
-                   "the count given to mbarrier.init is too small, all threads of a warp arrive where elect.sync was "
-                   "to choose one, or a thread arrives twice in a phase, as when a wait for the wrong parity let it "
-                   "pass",
-                   "the phase completes early, and every later one is out of step."),
+    [MBAR_BAD_COUNT] = MBAR_ERROR("mbarrier-count", "arrival counts are from 1 to 2^20-1", "PTX ISA 9.7.13.15.2",
+                                  "Check the count operand", "the count does not fit the object's field."),
+    [MBAR_LIVE] = MBAR_ERROR("mbarrier-init-live",
+                             "a valid mbarrier object must be invalidated before its memory is initialised again",
+                             "PTX ISA 9.7.13.15.9",
+                             "Let one thread initialise each mbarrier, once; mbarrier.inval ends its life. Two other "
+                             "ids are strict, if nothing else has used the object: mbarrier-init-again (twice by the "
+                             "same thread) and mbarrier-init-together (by many threads at one instruction with one "
+                             "count). By its own warp between two phases it is mbarrier-init-used, a warning",
+                             "the ISA leaves it undefined, and the threads that use the object lose their phases."),
+    [MBAR_TOO_MANY_ARRIVALS] = MBAR_ERROR(
+        "mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
+        "PTX ISA 9.7.13.15.2",
+        "Give mbarrier.init a larger count, or let fewer threads arrive. Usual causes are a warp that arrives with all "
+        "threads instead of one (elect.sync), or a thread that arrives twice because it waited for the wrong parity",
+        "the phase completes early, and every later one is out of step."),
     [MBAR_TX_RANGE] = MBAR_ERROR("mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1",
                                  "PTX ISA 9.7.13.15.2",
-                                 "bytes expected and bytes that arrive must agree in every phase",
+                                 "Let expect_tx announce, in every phase, the bytes that arrive in it",
                                  "the count does not fit the object's field."),
     [MBAR_CTA_EXITED] =
         MBAR_ERROR("mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
-                   "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early",
-                   "in this order the memory is the CTA's no more, and another CTA's bytes are overwritten."),
+                   "PTX ISA 5.1.7", "End the kernel with barrier.cluster.arrive and .wait, so that no CTA exits early",
+                   "in this order the CTA no longer owns the memory, and another CTA's bytes are overwritten."),
 };
 
 DIAG(outlived) = MBAR_ERROR(
     "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it", "PTX ISA 5.1.7",
-    "the operation has outlived the CTA that issued it: wait for its phase before the last warp exits", NULL);
+    "Wait for its phase before the last warp exits: the operation has outlived the CTA that issued it", NULL);
 
 const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }
 

@@ -45,7 +45,7 @@ const char *record_test(char *buf, size_t size);
 /* For the launcher, before it reads the record: there are no more lines. */
 void record_seal(int record);
 /* Appends a line; `path` NULL: nothing. False where that cannot be, as RECORD_LOST says. */
-#define RECORD_LOST "this process cannot tell its launcher what it finds: its exit code and summary lack that"
+#define RECORD_LOST "this process cannot report its findings to its launcher: exit code and summary lack them"
 bool record_use(const char *path);
 bool record_unseen(const char *path);
 bool record_found(const char *path, const char *class, const char *id, const char *place);

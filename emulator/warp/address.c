@@ -25,75 +25,74 @@ bool warp_address_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
 
 DIAG(bad_align) = {
     DIAG_FAULT(MISALIGNED_ADDRESS, "misaligned-address", "6.4.1"),
-    .rule = "an address must be a multiple of the size of the access, for a vector of the whole vector",
-    .hint = "an offset that is no multiple of the element, or a vector load from a pointer to scalars",
+    .rule = "an address must be a multiple of the access's size; for a vector, of the whole vector's size",
+    .hint = "Check the offset, which must be a multiple of the element, and any vector load from a pointer to scalars",
     .reason = "the chip traps.",
 };
 DIAG(bad_global) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "global-out-of-bounds", "5.1.4"),
-    .rule = "a global access must lie inside one live allocation",
-    .hint = "an index past the end of an array, a bound check that is missing for the last tile, or a host "
-            "pointer",
-    .reason = "the bytes are another allocation's, or nobody's.",
+    .rule = "a global access must stay inside one live allocation",
+    .hint = "Check for an index past the end of an array, a missing bounds check for the last tile, or a host pointer",
+    .reason = "the bytes are another allocation's, or no allocation's.",
 };
 DIAG(freed_block) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "global-use-after-free", "5.1.4"),
-    .rule = "a global access must lie inside one live allocation",
-    .hint = "cudaFree before the kernel that uses the buffer, free() before the last use, or a pointer kept from an "
-            "earlier allocation",
-    .reason = "the bytes are another allocation's, or nobody's.",
+    .rule = "a global access must stay inside one live allocation",
+    .hint = "Call cudaFree after the last kernel that uses the buffer, free() after the last use, and keep no pointer "
+            "from an earlier allocation",
+    .reason = "the bytes are another allocation's, or no allocation's.",
 };
 DIAG(bad_shared) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "shared-out-of-bounds", "5.1.7"),
-    .rule = "a shared access must lie inside the static and dynamic shared memory of a CTA of its cluster",
-    .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
+    .rule = "a shared access must stay inside the static and dynamic shared memory of a CTA of its cluster",
+    .hint =
+        "Ask for enough dynamic shared memory in the launch. If it is enough, find the offset that runs past a tile",
     .reason = "an error, or another variable's bytes.",
 };
 DIAG(not_generic) = {
     DIAG_HEAD(STRICT, "shared-address-not-generic", "6.4.1.1, 9.7.16.12.1, 9.7.13.15"),
-    .rule = "an instruction without a state space takes a generic address; that of shared memory lies in the window of "
+    .rule = "an instruction without a state space takes a generic address; for shared memory that is in the window of "
             "shared::cluster",
-    .hint = "name the state space, .shared::cta or .shared::cluster, or leave out cvta.to.shared "
-            "(__cvta_generic_to_shared). ptxas takes the low 32 bits of either, so the chip does what was meant",
+    .hint = "Name the state space, .shared::cta or .shared::cluster, or leave out cvta.to.shared "
+            "(__cvta_generic_to_shared). ptxas uses the low 32 bits of either address, so the chip does what was meant",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
-    .reason = "ptxas takes the low 32 bits of either, ThunderKittens commits so in its kernels for B200s, and the "
-              "emulator does the same.",
+    .reason = "ptxas uses the low 32 bits of either address. ThunderKittens commits like this in its kernels for "
+              "B200s, and the emulator does the same.",
 };
 DIAG(no_such_rank) = {
     DIAG_HEAD(ERROR, "shared-rank", "9.7.9.23, 5.1.7"),
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
-    .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits 24 and "
-            "up were computed wrongly",
+    .hint = "Give mapa a rank below %cluster_nctarank (otherwise the address has rank 255), and check how bits 24 and "
+            "up were computed",
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 DIAG(no_cluster) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "shared-rank", "9.7.9.23, 5.1.7"),
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
-    .hint = "the launch gives no cluster size, and the kernel has no .reqnctapercluster: each CTA is alone",
+    .hint = "Launch with a cluster size, or give the kernel .reqnctapercluster: now each CTA is alone",
 };
 DIAG(not_own) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "shared-cta-not-own", "5.1.7"),
-    .rule = ".shared::cta names the executing CTA's own shared memory; other CTAs' needs .shared::cluster",
-    .hint = "an address made by mapa, or one CTA's address handed to another",
-    .reason = "the address is no address of the named space.",
+    .rule = ".shared::cta names the executing CTA's own shared memory; another CTA's memory needs .shared::cluster",
+    .hint = "Use .shared::cluster for an address from mapa, or from another CTA",
+    .reason = "the address is not in the named state space.",
 };
 DIAG(peer_gone) = {
     DIAG_HEAD(ERROR, "shared-cta-exited", "5.1.7"),
     .rule = "shared memory lives as long as its CTA",
-    .hint = "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves while others use "
-            "its memory",
-    .reason = "in this order the memory is the CTA's no more, but perhaps another CTA's.",
+    .hint = "End the kernel with barrier.cluster.arrive and .wait, so that no CTA exits while others use its memory",
+    .reason = "in this order the CTA no longer owns the memory, and another CTA may.",
 };
 DIAG(bad_local) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "local-out-of-bounds", "5.1.5"),
-    .rule = "a local access must lie inside the thread's own local memory",
-    .hint = "an index past the end of an array on the stack",
+    .rule = "a local access must stay inside the thread's own local memory",
+    .hint = "Check for an index past the end of an array on the stack",
     .reason = "the bytes are another variable's.",
 };
 DIAG(bad_param) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "param-out-of-bounds", "5.1.6.1"),
-    .rule = "kernel parameters are read-only and end with the last one",
-    .reason = "the bytes are no parameter of the kernel.",
+    .rule = "kernel parameters are read-only, and end with the last one",
+    .reason = "the bytes belong to no parameter of the kernel.",
 };
 
 static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, uint32_t size,

@@ -32,9 +32,10 @@ enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lane
 DIAG(poison) = {
     .id = "uninitialised",
     .rule = "a value that was never written must not decide anything",
-    .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
-    .reason = "an address, a descriptor or a count from garbage is wrong in every order, and there is no value to go "
-              "on with.",
+    .hint =
+        "Write the value first: shared memory, tensor memory and registers hold garbage until something writes them",
+    .reason = "an address, a descriptor or a count from garbage is wrong in every order, and the emulator has no value "
+              "to continue with.",
 };
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
     return warp_fault_unwritten(w, in, lanes, &poison, "%s comes from a value that was never written", what);
@@ -43,11 +44,11 @@ enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32
 DIAG(guard) = {
     .id = "uninitialised-branch",
     .rule = "a value that was never written must not decide anything",
-    .hint = "a register that only some ways write. The emulator goes on with what it holds, on the chip that may be "
-            "anything",
+    .hint = "Set the register on every path: only some paths write it. The emulator continues with what it holds; on "
+            "the chip that may be anything",
     .class = DIAG_WARNING,
-    .reason = "the result depends on garbage only where the way matters: CUTLASS's scheduler turns an answer that took "
-              "no cluster into coordinates, branches on them and throws them away.",
+    .reason = "the garbage matters only if both paths give different results. CUTLASS's scheduler branches on "
+              "coordinates from an answer that took no cluster, and throws the result away.",
 };
 bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
     const char *text = "the guard predicate comes from a value that was never written";

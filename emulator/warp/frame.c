@@ -135,10 +135,10 @@ static uint32_t take_frame(struct warp *w, uint32_t slots) {
 
 DIAG(stack_overflow) = {
     DIAG_HEAD(ERROR, "call-depth", "5.1.5"),
-    .rule = "a thread's call stack and local memory are limited: 1024 calls, 524288 bytes of local memory, and for the "
-            "registers of a warp's calls 67108864 bytes",
-    .hint = "endless recursion",
-    .reason = "the stack of a thread is finite on the chip, too.",
+    .rule = "a thread's call stack and local memory are limited: 1024 calls and 524288 bytes of local memory. The "
+            "registers of a warp's calls may take 67108864 bytes",
+    .hint = "Look for endless recursion",
+    .reason = "a thread's stack is finite on the chip, too.",
 };
 
 bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc) {

@@ -310,41 +310,38 @@ static void begin(struct walk *k, const struct warp *w, const struct ptx_insn *i
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
 static const char *const hints[] = {
-    [WARP_FROM_LOCAL] = "an element of a local array that is read before it is assigned",
-    [WARP_FROM_TENSOR] = "no tcgen05.mma, .cp or .st has written these cells: other columns or lanes than the "
-                         "accumulator's, an operation that was not waited for, or none at all",
-    [WARP_FROM_ANSWER] = "ask is_canceled first: a request that failed names no CTA",
+    [WARP_FROM_LOCAL] = "Assign each element of the local array before it is read",
+    [WARP_FROM_TENSOR] =
+        "Check the columns and lanes, and wait for the operation: no tcgen05.mma, .cp or .st has written these cells",
+    [WARP_FROM_ANSWER] = "Check is_canceled first: a request that failed names no CTA",
 };
 static const char *const lacks[] = {
-    [LACK_ANY] = "no store or copy has written these bytes: one is missing, goes to another address, or comes later "
-                 "because a barrier is missing",
-    [LACK_ALL] = "no store or copy has written these bytes: one is missing, goes to another address, or comes later: "
-                 "the reader's warp has waited for nothing so far, so add a __syncthreads() before the read if others "
-                 "write",
-    [LACK_BARRIER] = "no store or copy has written these bytes: one is missing or goes to another address, or the last "
-                     "barrier before the read was not that of the writers: compare its number, its thread count, and "
-                     "how often each role comes to it",
+    [LACK_ANY] = "Add the store or copy that writes these bytes, correct its address, or add a barrier so that it "
+                 "comes before the read",
+    [LACK_ALL] = "Add __syncthreads() before the read if other threads write these bytes: the reader's warp has waited "
+                 "for nothing so far. If not, the store or copy is missing, or goes to another address",
+    [LACK_BARRIER] =
+        "Compare the last barrier before the read with that of the writers: its number, its thread count, and how "
+        "often each role comes to it. If they are the same, the store or copy is missing, or goes to another address",
     [LACK_YES] = "Repeat the poll until its answer is yes, before the bytes are read: a test_wait or try_wait may come "
                  "back before the phase is over",
     [LACK_PHASE] = "Wait for the next phase: flip the parity once for each phase, or use the state of the latest "
                    "arrival. The last wait asked for a phase that was over before",
-    [LACK_COPY] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are read",
-    [LACK_COMMIT] = "Add cp.async.commit_group after the copy, and cp.async.wait_group 0 behind it: the copy is in no "
-                    "group yet, and wait_group waits for committed groups alone",
-    [LACK_GROUP] = "Let cp.async.wait_group N name a smaller N before the read: the group of this copy is committed "
-                   "and still under way. The wait covers copies of its own thread; for others add a __syncthreads()",
-    [LACK_ARRIVAL] =
-        "Let cp.async.mbarrier.arrive.noinc come after the thread's last copy, and let mbarrier.init count "
-        "it beside other arrivals: the phase ended while the copy was under way",
-    [LACK_EARLY] =
-        "Move the read behind the write of these bytes, or the wait for those who write them: they have been written "
-        "since",
+    [LACK_COPY] = "Wait for the mbarrier of the copy, with the parity of its phase, before its bytes are read",
+    [LACK_COMMIT] = "Add cp.async.commit_group after the copy, and cp.async.wait_group 0 after that. The copy is in no "
+                    "group yet, and wait_group waits only for committed groups",
+    [LACK_GROUP] = "Let cp.async.wait_group N name a smaller N before the read: the group of this copy is committed, "
+                   "but still in flight. The wait covers copies of its own thread; for others add __syncthreads()",
+    [LACK_ARRIVAL] = "Let cp.async.mbarrier.arrive.noinc come after the thread's last copy, and let mbarrier.init "
+                     "count it together with the other arrivals. The phase ended while the copy was in flight",
+    [LACK_EARLY] = "Move the read after the write of these bytes, or after the wait for the threads that write them: "
+                   "they have been written since",
 };
-static const char mma_hint[] = "wait for the mbarrier that tcgen05.commit names, with the parity of its phase, before "
-                               "the accumulator is read";
-static const char stored_hint[] = "a part of a structure or an array that is copied whole and never assigned, or what "
-                                  "its source was read from";
-static const char register_hint[] = "a variable that is assigned on some paths only, or on none";
+static const char mma_hint[] =
+    "Wait for the mbarrier that tcgen05.commit names, with the parity of its phase, before the accumulator is read";
+static const char stored_hint[] =
+    "Assign every part of the structure or array before it is copied as a whole, or its source";
+static const char register_hint[] = "Assign the variable on every path before it is read";
 
 /* ", after bar.sync at x.cu:9", cut to `size`. */
 static const char *last_wait(const struct note *n, char *text, size_t size) {
@@ -391,7 +388,7 @@ static const char *describe(const struct note *n, char *text, size_t size) {
     if (n->from == WARP_FROM_SHARED)
         return describe_shared(n, text, size);
     if (n->from == WARP_FROM_ANSWER)
-        snprintf(text, size, "%s gave no CTA, since the request has failed", op);
+        snprintf(text, size, "%s gave no CTA, because the request has failed", op);
     else
         snprintf(text, size, "%s read %s that nothing had written", op, names[n->from]);
     return hints[n->from];
@@ -463,9 +460,10 @@ bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes,
 DIAG(answer_branch) = {
     DIAG_HEAD(STRICT, "uninitialised-answer", "9.7.13.18"),
     .rule = "a value that was never written must not decide anything",
-    .hint = "the coordinates in an answer of clusterlaunchcontrol.try_cancel that took no cluster: look at is_canceled "
-            "before them. The emulator goes on with what the register holds, on the chip that may be anything",
-    .reason = "CUTLASS's scheduler makes a tile of such coordinates with branches and throws it away; no chip minds.",
+    .hint = "Check is_canceled before the coordinates in an answer of clusterlaunchcontrol.try_cancel: this answer "
+            "took no cluster. The emulator continues with what the register holds; on the chip that may be anything",
+    .reason =
+        "CUTLASS's scheduler computes a tile from such coordinates, with branches, and throws it away; no chip minds.",
 };
 
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,

@@ -29,17 +29,17 @@ PAGE = "docs/diagnostics.md"
 MEND = "run make rules, and commit " + PAGE
 HEADER = """# Diagnostics
 
-What the emulator reports about a kernel, by the id at the end of the message. `make rules` makes this page from the
-diagnostics in the sources and from what their kernels print: do not edit it.
+The emulator's reports about a kernel, by the id at the end of the message. `make rules` makes this page from the
+diagnostics in the sources and from the output of their kernels: do not edit it.
 
 | class | what it says | what happens |
 | --- | --- | --- |
-| **error** | the hardware traps, or every allowed order is wrong; or the emulator cannot go on | the kernel stops |
-| **warning** | some allowed order changes a result | told, and the kernel goes on; `--check=error`: it stops |
-| **strict** | the text forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
-the emulator does what the chip does; told with `--check=strict`, and if the program fails; else counted in one line at the end |
+| **error** | the hardware traps, every allowed order is wrong, or the emulator cannot continue | the kernel stops |
+| **warning** | some allowed order changes a result | reported, and the kernel goes on; with `--check=error` it stops |
+| **strict** | the ISA forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
+the emulator does what the chip does. It reports it with `--check=strict`, or if the program fails; otherwise one line at the end counts it |
 
-`--check=off` tells errors alone.
+`--check=off` reports only errors.
 """
 IN_KERNEL = re.compile(r"\\\[([a-z][a-z0-9-]*)\\\]")
 IN_UNIT = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"|"\[([a-z][a-z0-9-]*)\]"|[>.]id, "([a-z0-9]+)"')
@@ -129,12 +129,12 @@ def page(rules):
     out = [HEADER]
     for rule in rules.values():
         out.append("\n## %s\n\n**%s**: %s\n\n" % (rule.name, rule.all("class")[0], " ".join(rule.all("reason"))))
-        lines = []
+        fixes = {}  # of each rule
         for d in rule.definitions:
             where = d.get("section")
-            lines.append("- Rule: %s%s\n" % (d.get("rule", "-"), " (%s)" % where if where else ""))
-            lines[-1] += "- Fix: %s\n" % d["hint"] if d.get("hint") else ""
-        out += dict.fromkeys(lines)
+            of = fixes.setdefault("- Rule: %s%s\n" % (d.get("rule", "-"), " (%s)" % where if where else ""), {})
+            of.update({"- Fix: %s\n" % d["hint"]: None} if d.get("hint") else {})
+        out += [line for text, hints in fixes.items() for line in (text, *hints)]
         kernels = [rule.message[1]] if rule.message else []
         kernels += [path for path, _ in rule.kernels if path not in kernels]
         if rule.message:

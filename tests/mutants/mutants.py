@@ -207,7 +207,7 @@ def table(options, results):
         cells = [sum(r["runs"][s]["outcome"] == "right" for r in rows) for s in options.schedules]
         total = sum(right_anywhere(r) for r in rows)
         print(f"{label:<10}{len(rows):>6}  " + "".join(f"{c:>{width}}" for c in cells) + f"{total:>10}")
-    print("  `in all`: error, warning, strict: told by a right rule in one schedule at least; legal: silent in all")
+    print("  `in all`: error, warning, strict: reported by a right rule in at least one schedule; legal: silent in all")
 
 
 def outcomes(options, results):
@@ -219,7 +219,7 @@ def outcomes(options, results):
             counts = [sum(run["outcome"] == o for run in runs) for o in OUTCOMES]
             place = sum(run["place"] for run in runs)
             print(f"{label:<10}" + "".join(f"{c:>9}" for c in counts) + f"{place:>9}")
-    print("  right: as the label has it; other: told by another rule only; place: of the right ones, those whose\n"
+    print("  right: as the label has it; other: reported by another rule only; place: of the right ones, those whose\n"
           "  first source lines have the changed one or a counterpart")
 
 
@@ -239,7 +239,8 @@ def misses(results):
             print("    " + "\n    ".join(r["unbuilt"].strip().splitlines()[:6]))
     told = [r for r in results if r["class"] == "open" and any(run["ids"] for run in r["runs"].values())]
     for r in told:
-        print(f"  open     {r['name']:<40} told: {' '.join(sorted({i for x in r['runs'].values() for i in x['ids']}))}")
+        print(f"  open     {r['name']:<40} reported: " +
+              ' '.join(sorted({i for x in r['runs'].values() for i in x['ids']})))
 
 
 def roots(results):
@@ -270,18 +271,18 @@ def write_sources(folder, builder, cases):
 
 def read_options():
     p = argparse.ArgumentParser(prog="mutants.py", description="one-change cases of the steps, judged by the emulator")
-    p.add_argument("patterns", nargs="*", metavar="PATTERN", help="of case names, or a class; all without")
+    p.add_argument("patterns", nargs="*", metavar="PATTERN", help="case names, or a class (default: all)")
     p.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder (build)")
     p.add_argument("--catalogue", action="append", help="a file of cases instead of those here")
-    p.add_argument("--schedules", default="default", help="of the emulator, with blanks between them (default)")
+    p.add_argument("--schedules", default="default", help="of the emulator, separated by blanks (default)")
     p.add_argument("--level", default="warn", choices=["off", "warn", "error", "strict"], help="of --check (warn)")
-    p.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="at a time (one for each CPU)")
-    p.add_argument("--timeout", type=float, default=30, help="seconds a run (30)")
+    p.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="cases at a time (one for each CPU)")
+    p.add_argument("--timeout", type=float, default=30, help="seconds for each run (30)")
     p.add_argument("--json", metavar="FILE", help="the results, for other programs")
-    p.add_argument("--fresh", action="store_true", help="run again what is known")
+    p.add_argument("--fresh", action="store_true", help="run all again, also cases with known results")
     p.add_argument("--require", action="store_true",
                    help="exit 1 unless every case is right and every deadlock names its root")
-    p.add_argument("--list", action="store_true", help="the cases, and nothing is run")
+    p.add_argument("--list", action="store_true", help="list the cases, and run nothing")
     p.add_argument("--sources", metavar="DIR", help="write the changed sources there, and run nothing")
     options = p.parse_args()
     options.schedules = options.schedules.split()

@@ -7,7 +7,7 @@
 // EXPECT: --> tests/negative/accumulator_early.cu:@STORE@
 // EXPECT: ^  and: tcgen05.ld read tensor memory that nothing had written yet, while tcgen05.mma, issued at .*accumulator_early.cu:@MMA@.*, was under way$
 // EXPECT: from: .*accumulator_early.cu:@LOAD@
-// EXPECT: hint: wait for the mbarrier that tcgen05.commit names
+// EXPECT: hint: Wait for the mbarrier that tcgen05.commit names
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/descriptors.h"

@@ -6,7 +6,7 @@
 // EXPECT: ^error: deadlock: phase 0 of free of CTA \(0,0,0\) lacks 9 of 16 arrivals +\[deadlock\]$
 // EXPECT: from: .*commit_count.cu:@WAIT@
 // EXPECT: 16 CTAs from \(0,0,0\) to \(3,3,0\) warp 0 lanes 0x00000001 waits for parity 0 of free \(0x[0-9a-f]+\): phase 0 incomplete, 9 of 16 arrivals pending, tx-count 0
-// EXPECT: hint: .*mbarrier.init counts more arrivals than come in a phase
+// EXPECT: hint: .*counts more arrivals than come in a phase
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/fence.cuh"

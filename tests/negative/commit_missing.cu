@@ -8,7 +8,7 @@
 // EXPECT: warp 1 lanes 0xffffffff waits at barrier 0: 32 of 64 threads have arrived
 // EXPECT: at tests/negative/commit_missing.cu:@WAIT@, in common/mbarrier.cuh:[0-9]+$
 // EXPECT: at tests/negative/commit_missing.cu:@BARRIER@$
-// EXPECT: hint: the arrive or the tcgen05.commit for it is missing
+// EXPECT: hint: Add the arrive or the tcgen05.commit for it
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/descriptors.h"

@@ -7,7 +7,7 @@
 // EMU: --check=off
 // EXPECT: ^error: deadlock: phase 0 of empty\[0\] of CTA \(0,0,0\) lacks 1 of 1 arrivals: nobody has ever arrived \[deadlock\]$
 // EXPECT: from: .*deadlock_chain.cu:@FILL@
-// EXPECT: hint: the arrive or the tcgen05.commit for it is missing
+// EXPECT: hint: Add the arrive or the tcgen05.commit for it
 // EXPECT: ^  2 CTAs from \(0,0,0\) to \(1,0,0\) warp 0 lanes 0x00000001 waits for parity 1 of full\[0\] \(0x[0-9a-f]+\): phase 1 incomplete
 // EXPECT: ^  2 CTAs from \(0,0,0\) to \(1,0,0\) warp 1 lanes 0x00000001 waits for parity 0 of empty\[0\] \(0x[0-9a-f]+\): phase 0 incomplete
 // EXPECT: ^  2 CTAs from \(0,0,0\) to \(1,0,0\) warps 2-3 lanes 0xffffffff each waits at barrier 0

@@ -7,7 +7,7 @@
 // EMU: --check=off
 // EXPECT: ^error: deadlock: warp 1 of CTA \(0,0,0\) waits in elect.sync for lanes 0xffff0000, which never come \[deadlock\]$
 // EXPECT: from: .*elect_apart.cu:@ELECT@
-// EXPECT: hint: a full membermask in a branch that not all threads of the warp take
+// EXPECT: hint: Name only the threads that take this branch
 // EXPECT: ^  CTA \(0,0,0\) warp 1 lanes 0x0000ffff waits for the lanes 0xffff0000 of its warp$
 // EXPECT: ^  CTA \(0,0,0\) warp 1 lanes 0xffff0000 waits for parity 0 of full
 #include "../../common/cluster.cuh"

@@ -6,9 +6,9 @@
 // EMU: --schedule=lazy
 // EXPECT: ^warning: 32 threads of the warp execute a tcgen05.mma together: D at 0x0 gets as many operations \[tcgen05-many-threads\]$
 // EXPECT: from: .*elect_missing.cu:@MMA@
-// EXPECT: hint: choose one thread in front of it: elect.sync is missing
+// EXPECT: hint: Choose one thread before it: elect.sync is missing
 // EXPECT: \[mbarrier-cta-exited\]$
-// EXPECT: hint: the operation has outlived the CTA that issued it
+// EXPECT: hint: Wait for its phase before the last warp exits
 // EXPECT: note: the warning \[tcgen05-many-threads\] came before; this may follow from it
 // NEVER: barrier.cluster.arrive
 #include "../../common/cluster.cuh"

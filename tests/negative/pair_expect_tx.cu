@@ -5,7 +5,7 @@
 // Rule: the leader of a pair expects the bytes of both (PTX ISA 9.7.9.27.1.2, .cta_group::2; 9.7.13.15.5).
 //
 // EXPECT: ^warning: CTA \(0,0,0\), rank 0, exits, and the mbarrier at shared offset 0x4400 got 16384 bytes that no expect_tx announced \[mbarrier-bytes-unannounced\]$
-// EXPECT: hint: an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them has landed; .*of a CTA pair: both halves
+// EXPECT: hint: Announce all bytes, or the phase ends before the last of them has landed.*of a CTA pair: both halves
 // EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"

@@ -5,7 +5,7 @@
 //
 // EXPECT: ^error: matrix [AB], row 0, k 0 to 7: shared offset 0x[0-9a-f]+ is being written by cp.async.bulk to shared memory, issued by cluster CTA 0 at tests/negative/phase_not_flipped.cu:.* \[tcgen05-smem-in-flight\]$
 // EXPECT: from: .*phase_not_flipped.cu:@MMA@
-// EXPECT: hint: no wait for the copy's mbarrier, or for the wrong parity
+// EXPECT: hint: Wait for the copy's mbarrier, with the right parity
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/descriptors.h"

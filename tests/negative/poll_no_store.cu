@@ -4,7 +4,7 @@
 //
 // EXPECT: ^error: deadlock: warp 0 of CTA \(1,0,0\) polls 0x[0-9a-f]+ until it is 2, and it stays 1 \[deadlock\]$
 // EXPECT: --> tests/negative/poll_no_store.cu:@POLL@ in poll_no_store$
-// EXPECT: hint: the store that it waits for is missing, stores another value, or goes to another word
+// EXPECT: hint: Check the store that it waits for: it is missing, stores another value, or goes to another word
 // EXPECT: ^  0x[0-9a-f]+: CTA \(0,0,0\) warp 0 wrote it last$
 // EXPECT: ^         at tests/negative/poll_no_store.cu:@STORE@
 // EXPECT: ^  CTA \(1,0,0\) warp 0 lanes 0x00000001 polls 0x[0-9a-f]+ until it is 2, and it stays 1$

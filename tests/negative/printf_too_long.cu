@@ -4,7 +4,7 @@
 // Rule: the buffer has a fixed size (CUDA C++ Programming Guide, Formatted Output, Limitations).
 //
 // EXIT: 3
-// EXPECT: ^warning: lane 0's call gives more than the 1048576 bytes of the buffer
+// EXPECT: ^warning: lane 0's call prints more than the 1048576 bytes of the buffer
 // EXPECT: \[printf-too-long\]$
 // EXPECT: printf_too_long.cu:@CALL@ in printf_too_long
 // EXPECT: ^returned -1$

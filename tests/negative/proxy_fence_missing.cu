@@ -7,7 +7,7 @@
 //
 // EXPECT: ^warning: operand A of tcgen05.mma reads shared offset 0x[0-9a-f]+, and nothing orders it after a store \[missing-proxy-fence\]$
 // EXPECT: proxy_fence_missing.cu:@STORE@ in proxy_fence_missing$
-// EXPECT: hint: let every thread that stored execute fence.proxy.async
+// EXPECT: hint: Add fence.proxy.async.* in every thread that stored
 // EXPECT: ^PASS$
 // EXIT: 3
 #include "../../common/cluster.cuh"

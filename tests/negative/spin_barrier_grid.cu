@@ -5,7 +5,7 @@
 //
 // EXPECT: ^error: deadlock: warp 0 of CTA \(0,0,0\) polls 0x[0-9a-f]+ until it is 400 or more, and it stays 148: 252 CTAs of the grid cannot start \[deadlock\]$
 // EXPECT: --> tests/negative/spin_barrier_grid.cu:@POLL@ in spin_barrier_grid$
-// EXPECT: hint: CTAs that wait for one another must all be resident at once
+// EXPECT: hint: Launch no more CTAs than can be resident at once
 // EXPECT: ^  0x[0-9a-f]+: CTA \(147,0,0\) warp 0 wrote it last$
 // EXPECT: ^  148 CTAs from \(0,0,0\) to \(147,0,0\) warp 0 lanes 0x00000001 polls 0x[0-9a-f]+ until it is 400 or more
 // EXPECT: spin_barrier_grid.cu:[0-9]+: cudaDeviceSynchronize\(\): cudaErrorLaunchTimeout

@@ -7,7 +7,7 @@
 //
 // EXPECT: ^warning: tcgen05.dealloc writes tensor memory column 0, and nothing orders it after tcgen05.ld \[tcgen05-ld-not-waited\]$
 // EXPECT: from: .*wait_ld_missing.cu:@FREE@
-// EXPECT: hint: put tcgen05.wait::ld.sync.aligned between the loads and what tells others
+// EXPECT: hint: Add tcgen05.wait::ld.sync.aligned between the loads and the arrival
 // EXPECT: ^PASS$
 // EXIT: 3
 #include "../../common/cluster.cuh"

@@ -104,8 +104,8 @@ says '^sm100emu: note: the record of this run is longer than 64 MiB: the summary
 # shellcheck disable=SC2016
 run 4 'the same, which is not complete' "$emulator" --require-complete sh -c 'truncate -s 80M "$SM100EMU_RECORD"'
 run 0 'a record that is gone' env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/99 sh -c "$finds"
-says '^sm100emu: note: this process cannot tell its launcher what it finds'
-[ "$(grep -c 'tell its launcher' "$scratch/err")" = 1 ] || failed 'it is said more than once'
+says '^sm100emu: note: this process cannot report its findings to its launcher'
+[ "$(grep -c 'findings to its launcher' "$scratch/err")" = 1 ] || failed 'it is said more than once'
 : >mine
 run 0 'a file in place of a record that is gone' \
     env LD_LIBRARY_PATH="$libraries" SM100EMU_RECORD=/proc/self/fd/8 sh -c "$finds" 8>>mine
@@ -113,13 +113,13 @@ run 0 'a file in place of a record that is gone' \
 run 0 'a process that outlives the program' "$emulator" sh -c \
     "{ until [ -e ended ]; do sleep 0.1; done; $finds; } >late 2>&1 &"
 : >ended
-until_true "grep -q 'tell its launcher' late" || failed "a process that outlives the program: $(cat late)"
+until_true "grep -q 'findings to its launcher' late" || failed "a process that outlives the program: $(cat late)"
 run 3 'a launcher inside a launcher' "$emulator" sh -c "'$emulator' sh -c '$finds'; true"
 # In a PID namespace with a /proc of its own the record has another path.
 if unshare -rpf --mount-proc true 2>/dev/null; then
     run 3 'another PID namespace' "$emulator" unshare -rpf --mount-proc sh -c "$finds; true"
     says '^sm100emu: 1 finding in a run of 1 process'
-    silent 'tell its launcher'
+    silent 'findings to its launcher'
 fi
 
 # ---- files that several processes write

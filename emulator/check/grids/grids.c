@@ -11,31 +11,31 @@
 
 DIAG(wait_missing) = {
     DIAG_HEAD(WARNING, "grid-dependency-wait", "9.7.13.13"),
-    .rule = "a kernel with programmatic stream serialisation may run beside the kernel before it, if that executes "
-            "griddepcontrol.launch_dependents. Touch what that one reads or writes after griddepcontrol.wait only",
-    .hint =
-        "griddepcontrol.wait (cudaGridDependencySynchronize()) before the access, by the thread that makes it or by "
-        "one that it has synchronised with since. To initialise barriers and to prefetch tensor maps needs no wait",
-    .reason = "which of the two kernels comes first is chance; mostly the first is nearly over by then.",
+    .rule = "a kernel launched with programmatic stream serialisation may overlap the kernel before it once that one "
+            "executes griddepcontrol.launch_dependents. Access memory that both use only after griddepcontrol.wait",
+    .hint = "Execute griddepcontrol.wait (cudaGridDependencySynchronize()) before the access: in the same thread, or "
+            "in one that this thread synchronises with afterwards. Initialising mbarriers and prefetching tensor maps "
+            "may come before it",
+    .reason = "the two kernels may run in either order; usually the first one is nearly finished by then.",
 };
 DIAG(wait_chain) = {
     DIAG_HEAD(WARNING, "grid-dependency-chain", "9.7.13.13"),
-    .rule = "griddepcontrol.wait waits for the kernel before, and not for those before that unless it has waited for "
-            "them itself",
-    .hint =
-        "griddepcontrol.wait in each kernel of the chain, also in one that needs nothing of the kernel before; or no "
-        "programmatic stream serialisation for the kernel that leaves it out",
+    .rule = "griddepcontrol.wait waits for the kernel before. It covers earlier kernels only if the kernel before has "
+            "waited for them itself",
+    .hint = "Execute griddepcontrol.wait in every kernel of the chain, even in one that needs nothing from the kernel "
+            "before. Or launch the kernel that has no wait without programmatic stream serialisation",
     .reason = "the kernel in between may end before the first one does.",
 };
 DIAG(stream_race) = {
     .class = DIAG_WARNING,
     .id = "stream-race",
     .section = "CUDA C++ Programming Guide, Streams; PTX ISA 8.9.4",
-    .rule = "kernels and copies of two streams run in any order, or at a time, unless an event or the host orders them",
-    .hint =
-        "cudaEventRecord() behind the first and cudaStreamWaitEvent() before the second, or cudaStreamSynchronize(). "
-        "Streams made with cudaStreamNonBlocking do not wait for the default one, nor does that for them",
-    .reason = "which of the two comes first is chance.",
+    .rule =
+        "kernels and copies in two streams may run in any order, or overlap, unless an event or the host orders them",
+    .hint = "Call cudaEventRecord() after the first and cudaStreamWaitEvent() before the second, or "
+            "cudaStreamSynchronize() between them. A stream made with cudaStreamNonBlocking and the default stream do "
+            "not wait for each other",
+    .reason = "the two may run in either order.",
 };
 
 /* --- state -------------------------------------------------------------------------------------------------------- */

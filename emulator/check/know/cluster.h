@@ -1,8 +1,8 @@
-/* check/know/cluster.h - what is known in a cluster and in a launch: the state of check/know/.
+/* check/know/cluster.h - the state of check/know/: what is known in a cluster and in a launch.
  *
- * All that belongs to a cluster is used by one host thread at a time. Clusters of several islands run side by side and
- * share what belongs to the launch. They know nothing of one another then: a kernel with strong accesses of gpu scope
- * has one island (launch/shares.c), so that only lists have a lock.
+ * One host thread at a time uses the state of a cluster. Clusters of several islands run side by side and share the
+ * state of the launch. They know nothing of one another: a kernel with strong accesses of gpu scope has only one island
+ * (launch/shares.c). So only lists need a lock.
  */
 #ifndef CHECK_KNOW_CLUSTER_H
 #define CHECK_KNOW_CLUSTER_H
@@ -16,64 +16,64 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A warp, until its cluster ends. */
+/* What is remembered of a warp until its cluster ends. */
 struct warp_watch {
     uint16_t num_strands;
     struct strand *strand;  /* room for VCLOCK_LANES */
-    struct warp_ops ops;    /* its operations that may be waited for */
-    uint32_t bar;           /* number of the CTA's barrier at which it arrived last, */
-    struct meeting bar_met; /*  `done`: and what the generation carried */
+    struct warp_ops ops;    /* its operations for which a thread may still wait */
+    uint32_t bar;           /* number of the CTA barrier at which it arrived last, */
+    struct meeting bar_met; /* and in `done` what that generation passed on */
     struct sites sites;     /* the lines of its accesses */
-    struct tells tells;     /* of its arrivals, */
-    struct polls polls;     /* and of its polls */
-    struct giver *giver;    /* what it gave to words last: flags.c */
-    struct flag_hint heard; /* who wrote the word that it read last, and released nothing */
-    uint32_t peers;         /* bit per CTA of the cluster: it is known to run (check/verdict/peers.c) */
+    struct tells tells;     /* its latest arrivals, */
+    struct polls polls;     /* and polls */
+    struct giver *giver;    /* what it last released to words: flags.c */
+    struct flag_hint heard; /* writers of the word that it read last, which released nothing */
+    uint32_t peers;         /* bit for each CTA of the cluster that is known to run (check/verdict/peers.c) */
 };
 
-/* A CTA, until its cluster ends. */
+/* What is remembered of a CTA until its cluster ends. */
 struct cta_watch {
     struct cta_bars bars;
     struct mbars mbars;
-    struct meeting exited; /* `open`: what the threads that have exited knew, and did */
+    struct meeting exited; /* `open`: what exited threads knew and did */
     bool triggered;        /* griddepcontrol.launch_dependents */
 };
 
-/* What is known of a launch, from its start to its end. */
+/* What is remembered of a launch, from its start to its end. */
 struct grid_watch {
     struct vclock_pool far;                /* clocks in sets */
     struct diag_dim3 grid, block, cluster; /* in CTAs */
     struct flags flags;
     struct flag_hint hints[HINTS];
-    bool quiet; /* too many flags: nothing can be told of global memory any more: BOUND_FLAG_BYTES */
+    bool quiet; /* too many flags: global memory is no longer checked: BOUND_FLAG_BYTES */
     _Atomic uint32_t num_records;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* for the members below */
     struct record_chunk *chunks;
     struct map_release *releases;
     uint32_t num_releases, cap_releases;
     bool lost_releases; /* there were more: BOUND_RELEASES */
 };
 
-/* The check of one cluster: what is known in it, from its start to its end. */
+/* What is remembered of one cluster, from its start to its end. */
 struct race {
     struct vclock_pool clocks;
     struct cluster *cluster;
     struct island *island;
     bool strict;              /* --check=strict */
     uint32_t time;            /* events so far */
-    uint32_t most_time;       /* BOUND_EVENTS: then it stands still, and accesses are no longer looked at */
-    uint32_t warps_each;      /* of a CTA */
+    uint32_t most_time;       /* BOUND_EVENTS: then time stops, and accesses are no longer checked */
+    uint32_t warps_each;      /* in a CTA */
     struct meeting barrier;   /* of the cluster */
-    struct warp_watch *warps; /* clocks.warps of them */
+    struct warp_watch *warps; /* clocks.warps entries */
     struct cta_watch *ctas;
     struct note *free_notes;
-    struct notes *made; /* what they all lie in */
+    struct notes *made; /* the memory of all notes */
     /* of global memory */
-    struct grid_watch *grid; /* NULL: nothing is known of the launch, and global memory is not checked */
+    struct grid_watch *grid; /* NULL: global memory is not checked */
     uint32_t number;         /* of the cluster in the launch */
     struct flags flags;
     struct map_acquires acquires;
-    struct record_chunk *chunk; /* the launch's, with room for records */
+    struct record_chunk *chunk; /* of the launch, with room for records */
 };
 
 void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid);
@@ -81,24 +81,24 @@ void race_end(struct race *r, const struct listener *self);
 void race_begin_launch(struct grid_watch *g, const struct event_host *e);
 void race_end_launch(struct grid_watch *g);
 
-/* The number in the cluster of a warp of a CTA, and that of threads that act. */
+/* A warp's number in the cluster; of the acting threads. */
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
     return cta->rank * r->warps_each + warp;
 }
 static inline uint32_t race_warp_of(const struct race *r, const struct event_by *by) {
     return race_warp(r, by->cta, by->warp);
 }
-/* At most so much of it is kept; and no more was, but a finding may have needed it (report/bounds.h). */
+/* How much of it is kept at most. And: some was dropped, and a finding may have needed it (report/bounds.h). */
 static inline uint64_t race_bound(const struct race *r, enum bound b) { return event_bound(r->cluster->cta[0].gpu, b); }
 static inline void race_lost(const struct race *r, enum bound b) { event_tell_unseen(r->cluster->cta[0].gpu, b); }
-/* So many layers are kept. */
+/* The number of layers that are kept at this level. */
 static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
-/* Is the rule reported at this level? If not, it does not stand for another one. */
+/* Is the rule reported at this level? If not, it must not hide another one. */
 static inline bool race_tells(const struct race *r, const struct diag *rule) {
     return r->strict || rule->class != DIAG_STRICT;
 }
 static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
-/* The strand of the first of these lanes that is in one; of a warp without them any. */
+/* The strand of the first of these lanes; the last strand if none has them. */
 static inline const struct strand *race_strand(const struct race *r, uint32_t warp, uint32_t lanes) {
     const struct warp_watch *w = &r->warps[warp];
     uint32_t i = 0;
@@ -106,7 +106,7 @@ static inline const struct strand *race_strand(const struct race *r, uint32_t wa
         i++;
     return &w->strand[i];
 }
-/* Lanes of a warp at a line, for a report. */
+/* Lanes of a warp at a line, as reports name them. */
 struct mach_origin race_origin(const struct race *r, uint32_t warp, uint32_t lanes, const struct diag_site *site);
 
 #endif

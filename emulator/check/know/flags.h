@@ -1,13 +1,14 @@
 /* check/know/flags.h - flags: words of memory through which threads synchronise.
  *
- * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern.
- * Memory is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the
- * release sequences that it finds (8.9.2). A plain strong store begins a new one, unless its thread wrote the word
- * last. A weak store would end it, but it races with the read, which is reported for the access itself.
+ * A release pattern on a word (8.8) passes on what its thread knows to each thread that reads the value in an acquire
+ * pattern. Memory is sequentially consistent in the emulator: a read finds the latest write. An atomic operation
+ * continues the release sequences that it finds (8.9.2). A plain strong store begins a new one, unless its thread was
+ * the last writer of the word. A weak store would end the sequence, but it races with the read, and that race is
+ * reported.
  *
- * Formally a fence releases the accesses before it of its own thread, and what that thread knew then. Kernels rely on
- * more: every thread fences, then a barrier, then one thread's relaxed store (LAYER_PERFORMED). All has reached the
- * device by then, and chips have no way to undo it.
+ * Formally a fence releases only its own thread's earlier accesses, and what that thread knew. Kernels rely on more:
+ * every thread fences, then comes a barrier, then one thread's relaxed store (LAYER_PERFORMED). By then everything has
+ * reached the device, and chips cannot undo it.
  */
 #ifndef CHECK_KNOW_FLAGS_H
 #define CHECK_KNOW_FLAGS_H
@@ -15,24 +16,24 @@
 #include "check/know/know.h"
 #include "check/vclock/far.h"
 
-struct gift;  /* what a release sequence has released */
+struct gift;  /* what a release sequence passes on */
 struct giver; /* what a warp released last */
 
-/* A word that strong accesses use. Those who read it get all that its release sequence has released. A thread that
- * releases many words, and learns nothing from others meanwhile, gives them all the same but for the time: they share
- * one gift until somebody takes it. */
+/* A word that strong accesses use, and what its readers get: all that its release sequence has released. Lives with its
+ * table. A thread may release many words while it learns nothing from others. Then it gives each the same, except for
+ * the time, so these words share one gift until a thread takes it. */
 struct flag {
     uint64_t key; /* 0: none */
     struct gift *gift;
-    struct flag_taker *taker;  /* some that have taken it, or NULL */
-    uint32_t cluster, version; /* of what it gives, from 1 */
-    uint32_t time;             /* of a shared gift: when it was given */
-    uint16_t warp;             /* who wrote it last */
+    struct flag_taker *taker;  /* some threads that have taken it, or NULL */
+    uint32_t cluster, version; /* version: of the gift, from 1 */
+    uint32_t time;             /* if the gift is shared: when it was given */
+    uint16_t warp;             /* the last writer */
     uint8_t lane;
 };
 
-/* Writes of words of global memory that release nothing, by the hash of the word: the latest of each, and of atomic
- * operations those that its value goes back to. They order nothing; they say what lacks. */
+/* The latest write of a word of global memory that releases nothing, and the writes to which an atomic's value goes
+ * back. Kept by the word's hash, until another word takes the place. They order nothing: a report's hint names them. */
 #define HINTS 64u
 #define HINT_WRITERS 6u
 struct flag_hint {
@@ -44,17 +45,17 @@ struct flag_hint {
     } by[HINT_WRITERS];
 };
 
-/* A table of flags: of a cluster, those in shared memory or used at .cta or .cluster scope; of a launch, all others.
- * It lives as long as the cluster, or the launch. */
+/* A table of flags. A cluster's table holds words in shared memory and words used at .cta or .cluster scope; it lives
+ * as long as the cluster. The launch's table holds all others, and lives as long as the launch. */
 struct flags {
-    struct flag *flag; /* hashed: 1 << bits of them */
+    struct flag *flag; /* hash table of 1 << bits entries */
     uint32_t num, bits;
-    uint64_t bytes; /* that they take, about, but for clocks */
+    uint64_t bytes; /* approximate size, without clocks */
 };
 
-/* Threads touch words of shared or global memory by a strong access: what they learn, and give on. */
+/* On a strong access to words of shared or global memory: what the threads learn and pass on. */
 void flags_sync(struct race *r, const struct event_access *e);
-/* A warp ends; the cluster ends; the launch ends. */
+/* At the end of a warp, of the cluster, of the launch. */
 void flags_end_warp(struct race *r, struct giver *g);
 void flags_end(struct race *r);
 void flags_end_launch(struct flags *w, struct vclock_pool *far);

@@ -1,4 +1,5 @@
-/* check/know/sites.h - the lines of a warp's accesses: what a report names, and who is a round ahead. */
+/* check/know/sites.h - the lines of a warp's accesses: reports name them, and they show which thread is a round ahead.
+ */
 #ifndef CHECK_KNOW_SITES_H
 #define CHECK_KNOW_SITES_H
 
@@ -7,26 +8,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The latest accesses of a warp, in the order of their times: a ring, until the warp ends. */
+/* The latest accesses of a warp in the order of time: a ring buffer, until the warp ends. */
 struct sites {
     struct site_time {
         uint32_t time;
         const struct diag_site *site;
     } * log;
-    uint32_t end, room, most; /* most: room for so many */
+    uint32_t end, room, most; /* most: limit of `room` */
 };
 
-/* An instruction of the warp accesses memory, or issues an operation, at that time. */
+/* At an access by an instruction of the warp, or at the issue of an operation. */
 void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site);
-/* The line of the access at that time, or NULL if it is forgotten. */
+/* The line of the access at that time; NULL: forgotten. */
 const struct diag_site *sites_find(const struct sites *s, uint32_t time);
 bool sites_is_forgotten(const struct sites *s, uint32_t time);
-/* When the same line was executed before that; 0: not known. */
+/* The time when the same line was executed before that; 0: not known. */
 uint32_t sites_before(const struct sites *s, uint32_t time);
-/* The same of a line. */
+/* The same for a given line. */
 uint32_t sites_latest(const struct sites *s, const struct diag_site *site, uint32_t before);
 
-/* The latest arrivals of a warp's lanes on mbarriers: a ring, until the warp ends. */
+/* The latest arrivals of a warp's lanes on mbarriers: a ring buffer, until the warp ends. */
 #define TELLS 32u
 struct tells {
     struct tell {
@@ -39,12 +40,12 @@ static inline void tells_remember(struct tells *t, uint32_t time, uint32_t lanes
     t->log[t->end++ % TELLS] = (struct tell){time, lanes, site};
 }
 
-/* The latest polls of a warp that saw a phase of an mbarrier complete: a ring, until the warp ends. */
+/* The latest polls of a warp that saw the end of an mbarrier's phase: a ring buffer, until the warp ends. */
 #define POLLS 16u
 struct polls {
     struct poll {
-        uint32_t time, off, rank, parity; /* rank: of the CTA that has the mbarrier */
-        bool stale;                       /* the phase was over before: the thread had seen it, or there was none yet */
+        uint32_t time, off, rank, parity; /* rank: of the mbarrier's CTA */
+        bool stale; /* the phase was over before: the thread had seen it end, or no phase had ended yet */
         const struct diag_site *site;
     } log[POLLS];
     uint32_t end;

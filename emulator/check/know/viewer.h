@@ -1,19 +1,21 @@
-/* check/know/viewer.h - viewer: who makes the access that is looked at, and what it knows of another one. */
+/* check/know/viewer.h - a viewer: the maker of the access that is being checked, and what it knows of another access.
+ */
 #ifndef CHECK_KNOW_VIEWER_H
 #define CHECK_KNOW_VIEWER_H
 
 #include "check/know/cluster.h"
 
-/* Lanes of a strand, or an operation; for the time of the access. */
+/* Lanes of a strand, or an operation. Exists only during the check of the access. */
 struct viewer {
-    struct vclock *const *now;           /* what it knows, */
-    uint32_t warp, lanes;                /*  and of itself: these lanes up to `time`, */
-    uint32_t time, fenced_at, global_at; /*  of them with a proxy fence up to these (struct know) */
-    const struct note *note;             /* the operation; NULL: the threads themselves */
+    struct vclock *const *now;           /* its knowledge, */
+    uint32_t warp, lanes;                /* its own lanes, known up to `time`, */
+    uint32_t time, fenced_at, global_at; /* and covered by a proxy fence up to these (struct know) */
+    const struct note *note;             /* the operation; NULL: threads */
     const struct event_by *by;
     enum event_agent agent;
     bool async; /* through the async proxy */
-    /* Of a synchronous tcgen05 operation: what counts without a tcgen05.fence::after_thread_sync (9.7.16.6.1). */
+    /* For a synchronous tcgen05 operation: the knowledge that counts without tcgen05.fence::after_thread_sync
+     * (9.7.16.6.1). */
     struct vclock *const *synchronous;
     const char *what;
 };
@@ -51,18 +53,18 @@ static inline struct viewer viewer_of_note(const struct event_by *by, const stru
 static inline uint32_t viewer_own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
     return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
 }
-/* Does it know what the lane did up to `time`? */
+/* Does the viewer know the lane's acts up to `time`? */
 static inline bool viewer_knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane,
                                      uint32_t time) {
     return viewer_own_lanes(v, layer, warp, time) >> lane & 1 || vclock_knows_lane(v->now[layer], warp, lane, time);
 }
-/* The same of one of the lanes of *d, or of all. */
+/* The same for one of the lanes of *d, or for all of them. */
 bool viewer_knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all);
-/* Does it know that what *d says is over? */
+/* Does the viewer know that the part with this *d is complete? */
 bool viewer_knows_step(const struct viewer *v, enum layer layer, const struct done *d);
-/* Does it know that a part of the operation is over: what it writes (`wrote`), or reads? */
+/* Does the viewer know that a part of the operation is complete: its write (`wrote`) or its read? */
 bool viewer_knows_done(const struct viewer *v, enum layer layer, const struct note *n, bool wrote);
-/* Does it know that a lane's cp.async of that time is over, by what the lane has waited for since? */
+/* Does the viewer know that a lane's cp.async of that time is complete, from the lane's waits since then? */
 bool viewer_knows_copy(const struct race *r, const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane,
                        uint32_t time);
 

@@ -1,8 +1,8 @@
-/* check/vclock/far.h - sets: what a cluster knows of other clusters, a clock (check/vclock/vclock.h) for each of them.
+/* check/vclock/far.h - sets: what a cluster knows of other clusters, with a clock (check/vclock/vclock.h) for each.
  *
- * Only clusters that synchronised through global memory are in a set, so a set is mostly NULL: the one that knows
- * nothing. Kernels that synchronise so run on one host thread (launch/shares.c), and sets have no lock. Sets are shared
- * as clocks are. Their clocks belong to one pool, which outlives the clusters: `pool`.
+ * A set contains only clusters that synchronised through global memory, so most sets are NULL, the set that knows
+ * nothing. Kernels that synchronise so run on one host thread (launch/shares.c), so sets need no lock. Sets are shared
+ * as clocks are. Their clocks belong to one pool, `pool`, which lives as long as the launch.
  */
 #ifndef CHECK_VCLOCK_FAR_H
 #define CHECK_VCLOCK_FAR_H
@@ -11,15 +11,15 @@
 
 struct far;
 
-/* One holder more, and one fewer. */
+/* Adds and removes a holder. */
 struct far *far_hold(struct far *f);
 void far_drop(struct vclock_pool *pool, struct far *f);
 
-/* *into knows what `from` knows, too. */
+/* Adds to *into what `from` knows. */
 void far_join(struct vclock_pool *pool, struct far **into, struct far *from);
-/* *into knows what `c` knows of a cluster, too. */
+/* Adds to *into what `c` knows of a cluster. */
 void far_add(struct vclock_pool *pool, struct far **into, uint32_t cluster, struct vclock *c);
-/* The clock that it has for a cluster, or NULL. */
+/* The set's clock for a cluster, or NULL. */
 struct vclock *far_of(const struct far *f, uint32_t cluster);
 /* Does `a` know something that `b` does not? */
 bool far_exceeds(struct vclock_pool *pool, const struct far *a, const struct far *b);

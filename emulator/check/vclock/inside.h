@@ -1,7 +1,7 @@
-/* check/vclock/inside.h - what clocks and sets of clocks are made of. For this folder alone.
+/* check/vclock/inside.h - the insides of clocks and of sets of clocks. Only for this folder.
  *
  * A clock holds a set of other clusters' clocks, and a set holds clocks. So each file does one thing for both: pool.c
- * makes and lets go of them, join.c compares and joins them; vclock.c and far.c look at and change what one holds.
+ * makes and frees them, join.c compares and joins them, vclock.c and far.c read and change the contents of one.
  */
 #ifndef CHECK_VCLOCK_INSIDE_H
 #define CHECK_VCLOCK_INSIDE_H
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define GROUP 4u /* entries that are compared at once: a clock has room for a multiple */
+#define GROUP 4u /* entries compared at once; the size of a clock is a multiple */
 #define NO_LANE UINT32_MAX
 #define MANY VCLOCK_LANES
 #define DIGIT 4u
@@ -20,53 +20,53 @@ struct lanes {
     uint32_t time[VCLOCK_LANES];
 };
 
-/* Of warp w all lanes are known up to all[w]; lane[w] up to ahead[w], or, where that is MANY, each up to
- * many[ahead[w]]. Lives while somebody holds it; then it waits in the pool to be used again. */
+/* A clock: it knows all lanes of warp w up to all[w], and lane[w] up to ahead[w]. If lane[w] is MANY, it knows each
+ * lane up to many[ahead[w]]. It lives while it has holders; after that the pool keeps it for reuse. */
 struct vclock {
     uint32_t holders;
-    uint32_t tokens; /* that it has room for */
+    uint32_t tokens; /* room for so many */
     uint32_t num_many;
     struct lanes *many;
     struct vclock *next; /* in pool->free */
     struct far *far;
-    uint32_t *all, *ahead, *lane, *token; /* one behind another: entries */
+    uint32_t *all, *ahead, *lane, *token; /* consecutive parts of `entries` */
     uint32_t entries[];
 };
 
-/* A set is a tree by the digits of the clusters' numbers. Sets share the parts that they have in common, so that a grid
- * in which each cluster learns of all before it, by a counter, takes neither their memory nor their time each time.
- * This one is of the clusters from 0 to 16^(level + 1) - 1, and lives while somebody holds it. */
+/* A set: a tree by the digits of the clusters' numbers. It lives while it has holders. Sets share equal parts: if each
+ * cluster of a grid learns of all before it, through a counter, they need neither memory nor time for each. This one
+ * contains clusters 0 to 16^(level + 1) - 1. */
 struct far {
     uint32_t holders, level;
     union {
-        struct far *far[CHILDREN];      /* of the level below; */
+        struct far *far[CHILDREN];      /* sets of the level below; */
         struct vclock *clock[CHILDREN]; /* at level 0 */
     } of;
 };
 
 /* --- pool.c ------------------------------------------------------------------------------------------------------- */
 
-/* Entries for the warps of the cluster: a multiple of GROUP. */
+/* The number of entries for the cluster's warps: a multiple of GROUP. */
 static inline size_t vclock_warps(const struct vclock_pool *p) {
     return ((size_t)p->warps + GROUP - 1) / GROUP * GROUP;
 }
 /* A clock that knows nothing. */
 struct vclock *vclock_new(struct vclock_pool *p);
-/* `to`, which knows nothing, knows what `from` knows of its own cluster. */
+/* Copies to the empty `to` what `from` knows of its own cluster. */
 void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vclock *from);
-/* A clock that *c alone holds, with room for all tokens: *c, or a copy in its place. */
+/* A clock with *c as its only holder and room for all tokens: *c itself, or a copy in its place. */
 struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c);
 static inline struct vclock *vclock_own(struct vclock_pool *p, struct vclock **c) {
     return *c && (*c)->holders == 1 && (*c)->tokens >= p->tokens ? *c : vclock_own_copy(p, c);
 }
-/* The times of a warp's lanes, and back. */
+/* Reads the times of a warp's lanes; writes them. */
 void vclock_unpack(const struct vclock *c, uint32_t w, struct lanes *out);
 void vclock_pack(struct vclock *c, uint32_t w, const struct lanes *t);
 
-/* The same of sets. */
+/* The same for sets. */
 struct far *far_new(struct vclock_pool *pool, uint32_t level);
 struct far *far_own(struct vclock_pool *pool, struct far **f);
-/* *f gets one level more. */
+/* Adds a level to *f. */
 void far_raise(struct vclock_pool *pool, struct far **f);
 
 #endif

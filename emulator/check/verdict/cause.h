@@ -1,7 +1,7 @@
-/* check/verdict/cause.h - of two accesses to shared or tensor memory that nothing orders: what is known of the cause.
+/* check/verdict/cause.h - why two accesses to shared or tensor memory are not ordered.
  *
- * A rule has a hint for each cause, which the checker computes from what threads did: their polls, arrivals, groups.
- * CAUSE_ANY is where it knows none.
+ * A rule has a hint for each cause. The checker computes the cause from what threads did: their polls, arrivals and
+ * groups. CAUSE_ANY: the cause is not known.
  */
 #ifndef CHECK_VERDICT_CAUSE_H
 #define CHECK_VERDICT_CAUSE_H
@@ -20,10 +20,10 @@ enum cause {
     CAUSE_OTHER_WAIT,
     CAUSE_OWN,
     CAUSE_PEER,
-    CAUSE_PARITY,   /* a wait asked for a phase that was over */
-    CAUSE_RETURN,   /* who reads tells, or would, and who writes does not wait for it */
-    CAUSE_UNWAITED, /* committed, and never waited for */
-    CAUSE_EARLY,    /* the operation was issued before the first store */
+    CAUSE_PARITY,   /* a wait asked for a phase that was already over */
+    CAUSE_RETURN,   /* the reader signals (or would), but the writer does not wait for it */
+    CAUSE_UNWAITED, /* committed, but no wait since */
+    CAUSE_EARLY,    /* the operation was issued before its thread's first store */
     CAUSE_RELEASE,  /* a relaxed arrival; a relaxed wait */
     CAUSE_ACQUIRE,
     CAUSES
@@ -33,30 +33,32 @@ static inline bool race_is_near(const struct race *r, uint32_t warp, const struc
     return warp / r->warps_each == v->warp / r->warps_each;
 }
 
-/* The arrival by which an operation that was issued later knows of another lane of the thread's warp, from behind that
- * lane's own access; NULL: there is none, or it is forgotten. The thread is not the one that did not wait then. */
+/* The arrival, by another lane of the thread's warp after the access, through which a later operation knows of that
+ * lane. NULL: none, or forgotten. Then the missing wait is not this thread's fault. */
 const struct tell *cause_lane_that_told(const struct race *r, const struct stamp *first, const struct viewer *v);
-/* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
+/* Is the thread a round ahead? It has executed the same line before, and `v` knows that: so this thread did not wait.
+ */
 bool cause_is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v);
 
 enum cause cause_of_race(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                          bool writes);
-/* Of a lane's cp.async: has the lane waited for it, is it in a group? */
+/* For a lane's cp.async: has the lane waited for it, and is it in a group? */
 enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v);
-/* Of an operation `v` that writes what its own thread touches after the issue; of another thread it says nothing. */
+/* For an operation `v` that writes bytes that its own thread accesses after the issue. Other threads: CAUSE_ANY. */
 enum cause cause_under_way(const struct race *r, const struct stamp *first, const struct viewer *v);
-/* Of an operation that writes shared memory; that reads it, `v` NULL: by whom it is overwritten is not asked. */
+/* For an operation that writes shared memory; that reads it (`v` NULL: the overwriting access does not matter). */
 enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v);
 enum cause cause_of_read(const struct race *r, const struct note *n, const struct viewer *v);
-/* Of a tcgen05 operation and who touches its cells. */
+/* For a tcgen05 operation and an access to its cells. */
 enum cause cause_of_mma(const struct race *r, const struct note *first, const struct viewer *v);
-/* Known by execution alone: is it the arrival that does not release, or the wait that does not acquire? */
+/* Known by execution only: does the arrival not release, or does the wait not acquire? */
 enum cause cause_of_handover(const struct race *r, const struct stamp *first, const struct viewer *v);
 
-/* The wait by which one of the two took the other to be over, if it asked for a phase that was over before; NULL. */
+/* The wait after which one of the two took the other as complete, if it asked for a phase that was already over. Or
+ * NULL. */
 const struct poll *cause_stale(const struct race *r, const struct note *first, const struct viewer *v);
 void cause_say_stale(const struct poll *p, char *text, size_t size);
-/* CAUSE_COMMIT of cause_of_mma. */
+/* The sentence for CAUSE_COMMIT of cause_of_mma. */
 void cause_say_commit(const struct race *r, const struct note *first, const struct viewer *v, char *text, size_t size);
 
 #endif

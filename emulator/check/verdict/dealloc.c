@@ -3,10 +3,9 @@
 
 DIAG(closing) = {
     DIAG_HEAD(WARNING, "tcgen05-pair-dealloc-early", "9.7.16.7.1"),
-    .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
-            "attempts to deallocate it",
-    .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
-    .reason = "where the other CTA is late its last accesses meet columns that are given away.",
+    .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them deallocates it",
+    .hint = "Add barrier.cluster.arrive and .wait in both CTAs after their last access, before tcgen05.dealloc",
+    .reason = "if the other CTA is late, its last accesses reach columns that are already given away.",
 };
 
 void dealloc_tell_used(const struct event_access *e, uint32_t from, uint32_t to, const struct event_life *l) {
@@ -20,12 +19,10 @@ void dealloc_tell_used(const struct event_access *e, uint32_t from, uint32_t to,
 
 DIAG(pair_unordered) = {
     DIAG_HEAD(ERROR, "tcgen05-pair-dealloc-unordered", "9.7.16.7.1"),
-    .rule =
-        "of a pair, neither CTA may execute tcgen05.dealloc before the other's tcgen05.alloc: the pair synchronises "
-        "between them",
-    .hint =
-        "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
-        "On a B300 it fails every time (NVIDIA/cutlass#3435)",
+    .rule = "in a CTA pair, neither CTA may execute tcgen05.dealloc before the other one's tcgen05.alloc: the pair "
+            "must synchronise in between",
+    .hint = "Add a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the "
+            "kernel. Without it the kernel fails in every run on a B300 (NVIDIA/cutlass#3435)",
     .reason = "on a B300 one of the orders fails in every run (NVIDIA/cutlass#3435).",
 };
 

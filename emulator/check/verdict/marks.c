@@ -28,127 +28,126 @@ enum cause {
 
 #define GLOBAL_RACE                                                                                                    \
     DIAG_HEAD(WARNING, "global-race", "8.7.1, 8.8, 8.9.5, 9.7.9.25.2"),                                                \
-        .rule = "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or "    \
-                "cluster a barrier, between clusters a release and an acquire on a word; bulk stores are complete "    \
-                "behind wait_group without .read"
+        .rule = "two accesses to the same bytes of global memory, one of them a write, must be ordered. Within a CTA " \
+                "or cluster use a barrier, between clusters a release and an acquire. For bulk stores use wait_group " \
+                "without .read"
 DIAG_ARRAY(global_race, CAUSES) = {
     [CAUSE_ANY] = {GLOBAL_RACE,
-                   .hint = "two CTAs compute the same addresses; or one reads what another writes without a flag, or "
-                           "with a flag but no __threadfence() before it is set",
-                   .reason = "which of the two comes first is chance."},
-    [CAUSE_CTA] = {GLOBAL_RACE,
-                   .hint = "Add __syncthreads() between the two: both threads are of one CTA. Lanes of one warp need "
-                           "__syncwarp() at least"},
+                   .hint = "Check whether two CTAs compute the same addresses. If one CTA reads what another writes, "
+                           "set a flag after the write, with __threadfence() before the flag",
+                   .reason = "the two accesses may come in either order."},
+    [CAUSE_CTA] = {GLOBAL_RACE, .hint = "Add __syncthreads() between the two accesses: both threads are in one CTA. "
+                                        "For lanes of one warp __syncwarp() is enough"},
     [CAUSE_CLUSTER] = {GLOBAL_RACE,
-                       .hint = "Add barrier.cluster.arrive and .wait between the two, or a release and an acquire of "
-                               ".cluster scope: the threads are of two CTAs of one cluster"},
-    [CAUSE_POLLER] = {GLOBAL_RACE,
-                      .hint =
-                          "Add __syncthreads() (within one warp __syncwarp()) after the poll: another thread of "
-                          "this CTA has acquired these bytes, and nothing has told this one. shfl orders no memory"},
+                       .hint = "Add barrier.cluster.arrive and .wait between the two accesses, or a release and an "
+                               "acquire at .cluster scope: the threads are in two CTAs of one cluster"},
+    [CAUSE_POLLER] =
+        {GLOBAL_RACE,
+         .hint = "Add __syncthreads() (within one warp __syncwarp()) after the poll. Another thread of this CTA has "
+                 "acquired these bytes, but has not synchronised with this thread since; shfl does not order memory"},
     [CAUSE_TELLER] = {GLOBAL_RACE,
-                      .hint =
-                          "Add __syncthreads() (within one warp __syncwarp()) before the flag is set: a thread told "
-                          "of it for its CTA, and nothing orders that after the earlier access, by another thread"},
+                      .hint = "Add __syncthreads() (within one warp __syncwarp()) before the flag is set. One thread "
+                              "sets the flag for its CTA, and nothing orders that after the access by another thread"},
     [CAUSE_READ] = {GLOBAL_RACE,
-                    .hint = "Use cp.async.bulk.wait_group without .read before this: the .read form waits until the "
-                            "source has been read, not until the bytes are in global memory"},
-    [CAUSE_BULK] = {GLOBAL_RACE, .hint = "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group, without .read, "
-                                         "in the thread that issues the "
-                                         "copy. They come before the bytes are touched or a flag is set"},
+                    .hint = "Use cp.async.bulk.wait_group without .read before this access. The .read form waits only "
+                            "until the source has been read, not until the bytes are in global memory"},
+    [CAUSE_BULK] = {GLOBAL_RACE,
+                    .hint = "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group, without .read, in the thread "
+                            "that issues the copy, before the bytes are accessed or a flag is set"},
     [CAUSE_COPY] = {GLOBAL_RACE,
                     .hint = "Add cp.async.wait_group 0, or the wait for the copy's mbarrier, before its source is "
                             "written: the copy may still be reading"},
-    [CAUSE_SCOPE] = {GLOBAL_RACE,
-                     .hint = "Use .gpu scope on both sides of this word: .cta and .cluster leave out threads of other "
-                             "clusters, so that the two accesses race"},
-    [CAUSE_WEAK_LOAD] =
-        {GLOBAL_RACE, .hint = "Use ld.acquire.gpu (cuda::atomic_ref, memory_order_acquire) for the weak load of this "
-                              "word: the other access is a strong store or an atomic, with which a weak one races"},
-    [CAUSE_WEAK_STORE] = {GLOBAL_RACE,
-                          .hint = "Use st.release.gpu or an atomic operation (cuda::atomic_ref) for the weak store if "
-                                  "this word is a flag or a counter: the other access is strong, with which a weak one "
-                                  "races. If it is data, a barrier or a flag between the two is missing"},
-    [CAUSE_RELAXED] = {GLOBAL_RACE,
-                       .hint = "Add __threadfence() (fence.acq_rel.gpu) before the flag or counter is written, by the "
-                               "thread that writes it, or write it with .release: this CTA has read it since, and the "
-                               "write released nothing"},
+    [CAUSE_SCOPE] = {GLOBAL_RACE, .hint = "Use .gpu scope on both sides of this word. The scopes .cta and .cluster "
+                                          "leave out threads of other clusters, so the two accesses race"},
+    [CAUSE_WEAK_LOAD] = {GLOBAL_RACE,
+                         .hint = "Use ld.acquire.gpu (cuda::atomic_ref, memory_order_acquire) for the weak load of "
+                                 "this word: a weak load races with a strong store or an atomic operation"},
+    [CAUSE_WEAK_STORE] =
+        {GLOBAL_RACE,
+         .hint =
+             "Use st.release.gpu or an atomic operation (cuda::atomic_ref) if the weak store writes a flag or counter: "
+             "it races with the strong access. If it writes data, add a barrier or a flag between the two"},
+    [CAUSE_RELAXED] =
+        {GLOBAL_RACE,
+         .hint = "Add __threadfence() (fence.acq_rel.gpu) before the flag or counter is written, in the thread that "
+                 "writes it, or write it with .release. This CTA has read the flag, but that write released nothing"},
     [CAUSE_LATE] = {GLOBAL_RACE,
-                    .hint = "Store before the flag or lock is released: what this thread has acquired of the other one "
-                            "comes before that store. Or let this thread wait for the next release"},
+                    .hint = "Store before the flag or lock is released: the store comes after the release that the "
+                            "other thread has acquired. Or let that thread wait for the next release"},
 };
 DIAG(weak_seed) = {
     DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
     .rule =
-        "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
-    .hint =
-        "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
-        "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
-    .reason = "the compare makes good any value that was loaded; the CUDA C++ Programming Guide shows loops like that, "
-              "and CUTLASS has them.",
+        "if other threads change a word by atom.cas, read it with a strong load, such as ld.relaxed or a volatile load",
+    .hint = "Use a volatile load, or cuda::atomic_ref. A loop whose atom.cas compares with the loaded value is right "
+            "with any value. The CUDA C++ Programming Guide's own atomicAdd begins with such a load",
+    .reason = "the compare corrects any value that was loaded. The CUDA C++ Programming Guide shows such loops, and "
+              "CUTLASS has them.",
 };
 DIAG(relaxed_handover) = {
     DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 8.11.1"),
-    .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
-            "read, do",
+    .rule = "a relaxed write or read of a word orders no other accesses. A fence before the write and a fence after "
+            "the read do",
     .hint =
         "Add __threadfence() (fence.acq_rel.gpu) in the thread that has read the flag or counter, before it reads the "
-        "data. Without it a cache may still hold older bytes. __threadfence_block() (.cta) does not take in other CTAs",
-    .reason = "the store may still be under way when the other thread reads.",
+        "data. Without it a cache may still hold older bytes. __threadfence_block() (.cta) does not cover other CTAs",
+    .reason = "the store may still be in progress when the other thread reads.",
 };
 DIAG(release_missing) = {
     DIAG_HEAD(WARNING, "relaxed-handover", "8.7, 8.8, 8.11.1"),
-    .rule =
-        "a relaxed write of a word orders the accesses before it only behind a fence, and for threads that the scope "
-        "of the fence takes in",
+    .rule = "a relaxed write of a word orders earlier accesses only if a fence comes before the write, and only for "
+            "threads within the fence's scope",
     .hint = "Add __threadfence() (fence.acq_rel.gpu) between the data and the flag or counter, in the thread that sets "
-            "it. __threadfence_block() (.cta) does not reach other CTAs, and a fence before the data covers nothing",
+            "it. __threadfence_block() (.cta) does not reach other CTAs. A fence before the data has no effect",
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "8.6, 9.7.9.25.2, 9.7.13.4"),
-    .rule = "a store to global memory through the generic proxy is seen by the async proxy only behind a "
-            "fence.proxy.async of that memory",
+    .rule = "the async proxy sees a store to global memory through the generic proxy only after a fence.proxy.async of "
+            "that memory",
     .hint =
-        "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
-        "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
-    .reason = "the async proxy may read the bytes as they were before the store, though it mostly does not.",
+        "Add fence.proxy.async.global, or fence.proxy.async, in the thread that stored, before it signals others. Or "
+        "add it in the thread that issues the copy, after its wait. The form .shared::cta covers only shared memory",
+    .reason = "the async proxy may read the bytes as they were before the store, though it usually does not.",
 };
 DIAG(fence_before_overwrite) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4"),
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
-    .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
-    .reason = "CUTLASS and DeepGEMM release stages without the fence; wrong results that it cured are reported of one "
-              "kernel, on an NVL72 (deepseek-ai/DeepEP#642).",
+    .hint = "Add fence.proxy.async.global in every thread that read. Many kernels do without",
+    .reason = "CUTLASS and DeepGEMM release stages without the fence. For one kernel, on an NVL72, wrong results are "
+              "reported that the fence cured (deepseek-ai/DeepEP#642).",
 };
 DIAG(copy_handover) = {
     DIAG_HEAD(STRICT, "relaxed-copy-handover", "9.7.9.25.2, 8.8"),
-    .rule = "what a copy has written or read is handed on by a release and an acquire, not by relaxed ones",
-    .hint = "an acquire, or a fence behind the relaxed wait",
-    .reason = "the fence that lacks compiles to nothing, and chips show a copy's bytes to whoever sees its phase end.",
+    .rule =
+        "a release and an acquire make a copy's reads and writes visible to another thread; relaxed operations do not",
+    .hint = "Use an acquire, or add a fence after the relaxed wait",
+    .reason =
+        "the missing fence compiles to nothing, and chips show a copy's bytes to any thread that sees its phase end.",
 };
 DIAG(narrow_scope) = {
     DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.7.1, 8.8"),
-    .rule = "threads of two CTAs of a cluster order their accesses to global memory, or make them morally strong, by "
-            "operations of scope .cluster or wider",
-    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. The "
-            "CTAs run on two SMs, whose L1 caches may hold other bytes",
+    .rule = "threads in two CTAs of a cluster need scope .cluster or wider, to order accesses to global memory or to "
+            "make them morally strong",
+    .hint = "Add .release.cluster and .acquire.cluster: without them mbarrier.arrive and .try_wait have scope .cta. "
+            "The CTAs run on two SMs, whose L1 caches may hold different bytes",
 };
 DIAG(noncoherent_load) = {
     DIAG_HEAD(STRICT, "noncoherent-load-of-written", "9.7.9.9, 9.7.9.10"),
     .rule = "ld.global.nc and ldu are for data that the kernel only reads: they may take it from a cache that does not "
             "see stores",
-    .hint = "ld.global, without .nc: no __ldg(), and no const __restrict__ on a pointer whose bytes the kernel writes, "
-            "which makes nvcc choose .nc",
-    .reason = "the bytes are stale only if that cache held them before the write; DeepEP reads what its peers write by "
+    .hint = "Use ld.global without .nc: no __ldg(), and no const __restrict__ on a pointer whose bytes the kernel "
+            "writes, because that makes nvcc choose .nc",
+    .reason = "the bytes are stale only if that cache held them before the write. DeepEP reads what its peers write by "
               "ld.global.nc.L1::no_allocate, and found it right on Hopper.",
 };
 DIAG(map_fence_missing) = {
     DIAG_HEAD(WARNING, "tensormap-fence-missing", "9.7.13.4, 9.7.13.16, 8.6"),
-    .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
-            "wrote it, and fence.proxy.tensormap::generic.acquire of its 128 bytes by who issues the copy",
-    .hint =
-        "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
+    .rule = "copies see a tensor map that a kernel wrote only after two fences. The writer executes "
+            "fence.proxy.tensormap::generic.release, the issuing thread fence.proxy.tensormap::generic.acquire of the "
+            "map's 128 bytes",
+    .hint = "Add the acquire in the CTA that issues the copy, even if the same thread wrote the map. For the release, "
+            "tensormap.cp_fenceproxy is enough",
     .reason = "the copy may use the map as it was before it was modified.",
 };
 

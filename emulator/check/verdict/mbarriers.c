@@ -5,18 +5,18 @@
 
 DIAG(mbarrier_race) = {
     DIAG_HEAD(WARNING, "mbarrier-race", "9.7.13.15.9, 8.8"),
-    .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
-    .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
-    .reason = "where the initialisation is late the object is garbage, and the wait passes or hangs.",
+    .rule = "an mbarrier may be used only after its mbarrier.init, in an order that is guaranteed, and not after "
+            "mbarrier.inval",
+    .hint = "Add __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
+    .reason = "if the initialisation is late, the object is garbage, and the wait passes or hangs.",
 };
 
 DIAG(inval_unmet) = {
     DIAG_HEAD(STRICT, "mbarrier-inval-unmet", "9.7.13.15.10, 9.7.13.10"),
-    .rule =
-        "an mbarrier is invalidated when all threads have used it, and the lanes of a warp are threads: shfl, vote and "
-        "match bring them together and order nothing",
-    .hint = "bar.warp.sync before one lane tells for the others. libcu++'s cuda::pipeline does without",
-    .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline leaves it so.",
+    .rule = "an mbarrier may be invalidated only after all threads have used it. The lanes of a warp are separate "
+            "threads: shfl, vote and match bring them together but order nothing",
+    .hint = "Add bar.warp.sync before one lane signals for the others. libcu++'s cuda::pipeline does without",
+    .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline relies on that.",
 };
 
 /* What is wrong with the use of warp `i` if `lanes`, of it (`own`) or of another, who know so much, invalidate the
@@ -93,11 +93,12 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
 
 DIAG(stored_over) = {
     DIAG_HEAD(STRICT, "mbarrier-not-invalidated", "9.7.13.15.3, 9.7.13.15.10"),
-    .rule = "only mbarrier operations may touch the memory of a valid mbarrier object: mbarrier.inval ends its life",
+    .rule = "only mbarrier operations may access the memory of a valid mbarrier object; mbarrier.inval ends the "
+            "object's life",
     .hint =
         "Add mbarrier.inval and a barrier before the memory is used for something else. If the mbarrier is still in "
         "use, the store goes to a wrong address",
-    .reason = "nothing breaks where nobody uses the object any more.",
+    .reason = "nothing breaks if no thread uses the object any more.",
 };
 
 void verdict_mbar_store(struct race *r, const struct event_access *e) {
@@ -129,22 +130,21 @@ void verdict_mbar_store(struct race *r, const struct event_access *e) {
 
 DIAG(unpublished) = {
     DIAG_HEAD(WARNING, "mbarrier-unpublished", "9.7.13.4, 9.7.13.3"),
-    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
+    .rule = "other CTAs of the cluster may use an mbarrier only when its initialisation is visible to them. That takes "
             "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
-    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then "
-            "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
-    .reason = "where the other CTA is early it finds no object yet.",
+    .hint = "Add fence.mbarrier_init.release.cluster in the thread that initialises, then barrier.cluster.arrive and "
+            ".wait in all threads. Without them the kernel works on most runs",
+    .reason = "if the other CTA is early, it finds no object yet.",
 };
 
 DIAG(init_unmet) = {
     DIAG_HEAD(STRICT, "mbarrier-init-unmet", "9.7.13.4, 9.7.13.3"),
-    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
+    .rule = "other CTAs of the cluster may use an mbarrier only when its initialisation is visible to them. That takes "
             "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
-    .hint =
-        "initialise all mbarriers before the kernel's first cluster barrier, or let the CTAs meet once more. The "
-        "other CTA knows of this one by a copy or a commit alone, and by the text these carry nothing of their issuer",
-    .reason = "the object is there long before: the other CTA has waited for an operation that was issued behind its "
-              "initialisation. CuTe DSL's TmemAllocator leaves it so.",
+    .hint = "Initialise all mbarriers before the kernel's first cluster barrier, or add another cluster barrier. A "
+            "copy or a commit alone connects the two CTAs, and neither makes its issuer's earlier accesses visible",
+    .reason = "the object is there long before: the other CTA has waited for an operation that was issued after its "
+              "initialisation. CuTe DSL's TmemAllocator relies on it.",
 };
 
 static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) {
@@ -187,27 +187,24 @@ static void check_published(struct race *r, const struct event_sync *e, const st
 
 #define ARRIVES_AHEAD                                                                                                  \
     DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.6, 9.7.13.15.13"),                                          \
-        .rule = "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is " \
-                "over, or it may count in that one"
+        .rule = "an arrival counts in the phase that is current. A thread must know that the phase before is over "    \
+                "before it arrives, or its arrival may count in that one"
 DIAG(arrives_ahead) = {
     ARRIVES_AHEAD,
-    .hint =
-        "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
-        "On most runs the others keep up",
-    .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
-              "poll come between.",
+    .hint = "Let a thread that arrives once each round wait in between: on this mbarrier, or on one whose phases "
+            "follow from it. On most runs the others keep up",
+    .reason = "a thread that polls in between sees the phase; one that polls later waits for ever. By default the "
+              "emulator lets the poll come in between.",
 };
 DIAG(arrives_uncounted) = {
     ARRIVES_AHEAD,
-    .hint =
-        "Let mbarrier.init count all arrivals of a round (lanes, warps, CTAs; a count that arrive is given), or let "
-        "fewer threads arrive: the phase before ended without this thread",
+    .hint = "Let mbarrier.init count all arrivals of a round (lanes, warps, CTAs, and the counts given to arrive), or "
+            "let fewer threads arrive. The phase before ended without this thread",
 };
 DIAG(arrives_again) = {
     ARRIVES_AHEAD,
-    .hint =
-        "Let the thread wait between its arrivals: it arrived in the phase before, too. If it does wait, the parity "
-        "of that wait is wrong (flip it once for each phase), or the mbarrier is another one",
+    .hint = "Let the thread wait between its arrivals: it arrived in the phase before, too. If it does wait, that wait "
+            "has the wrong parity (flip it once for each phase) or names another mbarrier",
 };
 
 /* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
@@ -260,12 +257,11 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
 DIAG(phase_unseen) = {
     DIAG_HEAD(STRICT, "mbarrier-phase-unseen", "9.7.13.15.4"),
     .rule =
-        "of each phase at least one test_wait or try_wait has said that it is over before anything arrives in the next",
-    .hint =
-        "a thread that polls until the answer is yes, before the arrivals of the next round. The arrivals are counted "
-        "without that, too",
+        "for each phase, at least one test_wait or try_wait must return true before anything arrives in the next phase",
+    .hint = "Let one thread poll until the answer is yes, before the arrivals of the next round. The arrivals are "
+            "counted without that, too",
     .reason =
-        "an H200 counts the phases without a poll, too; its compute-sanitizer (synccheck) says \"Missing wait\" there.",
+        "an H200 counts the phases without a poll, too; compute-sanitizer (synccheck) there says \"Missing wait\".",
 };
 
 static void check_unseen(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
@@ -274,19 +270,16 @@ static void check_unseen(struct race *r, const struct event_sync *e, const struc
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
     mach_warn(
         r->island, &origin, &phase_unseen,
-        "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and no poll has said that the phase before "
-        "is over",
+        "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and no poll has seen the phase before end",
         e->by.what, (unsigned long long)e->phase, m->off);
 }
 
 DIAG(phase_missed) = {
     DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.16"),
-    .rule =
-        "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
-        "wait for the phase before have seen that",
-    .hint =
-        "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
-        "who polls late waits for ever. On most runs they come in time",
+    .rule = "a wait by parity can tell only the current phase from the one before it. So a phase must not end until "
+            "all threads that wait for the phase before have seen that one end",
+    .hint = "Let the arrivals of a phase wait for the threads that must see the last one, for example by an mbarrier "
+            "on which these arrive. A thread that polls too late waits for ever. On most runs they come in time",
 };
 
 /* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
@@ -306,9 +299,9 @@ static void check_seen(struct race *r, const struct event_sync *e, const struct 
 
 DIAG(expects_late) = {
     DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.5, 9.7.13.15.11"),
-    .rule = "expect_tx counts in the phase that is under way: while an arrival is awaited, that is the one meant",
-    .hint = "announce all bytes of a phase before its last arrival, or with it: arrive.expect_tx. On most runs the "
-            "bytes come later",
+    .rule = "expect_tx counts in the current phase: the one for which an arrival is still pending",
+    .hint = "Announce all bytes of a phase before its last arrival, or with it: mbarrier.arrive.expect_tx. On most "
+            "runs the bytes come later",
 };
 
 /* Only bytes that are awaited keep the phase open, and those of copies that have been issued may come at any time. */
@@ -316,10 +309,9 @@ static void check_expect(struct race *r, const struct event_sync *e, const struc
     if (e->pending || e->tx <= (int64_t)e->bytes || (!m->coming && !m->brought))
         return;
     const struct mach_origin origin = event_origin(&e->by);
-    mach_warn(
-        r->island, &origin, &expects_late,
-        "%s announces %u bytes in phase %llu of the mbarrier at shared offset 0x%x, all arrivals of which have come",
-        e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
+    mach_warn(r->island, &origin, &expects_late,
+              "%s announces %u bytes in phase %llu of the mbarrier at shared offset 0x%x, after all its arrivals",
+              e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
 }
 
 void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
@@ -341,23 +333,21 @@ void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct 
 
 DIAG(exits_early) = {
     DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.16.12.1"),
-    .rule =
-        "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
-        "of the CTA know it, before its last thread exits",
-    .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
-            "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
-            "CTA's memory",
-    .reason = "the arrival or the bytes come after the exit, into memory that is another CTA's.",
+    .rule = "shared memory ends with its CTA. Before its last thread exits, all arrivals and bytes from other CTAs "
+            "must have come, and some thread of the CTA must have observed that",
+    .hint = "Wait for the last phase of every mbarrier on which other CTAs' copies and tcgen05.commit arrive, for "
+            "every stage. Or add a cluster barrier after such a wait. Late arrivals hit another CTA's memory; mostly "
+            "they come in time",
+    .reason = "the arrival or the bytes may come after the exit, into memory that is another CTA's.",
 };
 
 DIAG(exits_unseen) = {
     DIAG_HEAD(STRICT, "cta-exits-unseen", "5.1.7, 9.7.16.12.1"),
-    .rule =
-        "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
-    .hint =
-        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Kernels "
-        "of pairs that run on a B200 end so",
-    .reason = "kernels of pairs that run on a B200 end so.",
+    .rule = "shared memory ends with its CTA. The arrival of a later tcgen05.commit does not prove that an earlier one "
+            "has arrived",
+    .hint = "Wait for the last phase of every mbarrier on which other CTAs' tcgen05.commit arrives, for every stage. "
+            "Pair kernels that run on a B200 end without these waits",
+    .reason = "pair kernels that run on a B200 end without these waits.",
 };
 
 /* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
@@ -385,10 +375,10 @@ static void check_remote(const struct race *r, const struct event_life *e) {
 
 DIAG(unannounced) = {
     DIAG_HEAD(WARNING, "mbarrier-bytes-unannounced", "9.7.13.15.5, 9.7.13.15.6"),
-    .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
-    .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
-            "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
-    .reason = "where these bytes come first, the tx-count is below zero and the phase can end without others.",
+    .rule = "expect_tx must announce every byte that the copies of a phase bring to its mbarrier",
+    .hint = "Announce all bytes, or the phase ends before the last of them has landed. Count the bytes that other CTAs "
+            "send, too (of a CTA pair: both halves)",
+    .reason = "if these bytes come first, the tx-count is below zero and the phase can end without others.",
 };
 
 /* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */

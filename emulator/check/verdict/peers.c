@@ -3,14 +3,12 @@
 
 DIAG(not_started) = {
     DIAG_HEAD(WARNING, "shared-peer-not-started", "5.1.7, 9.7.13.3"),
-    .rule =
-        "shared memory is owned by an executing CTA: other CTAs of the cluster may touch it once they know that this "
-        "CTA runs",
-    .hint = "a cluster barrier (cluster.sync(), or barrier.cluster.arrive.relaxed and .wait) between the start of the "
-            "kernel and the first access to another CTA's memory. A barrier after the access comes too late",
-    .reason =
-        "the CTAs of a cluster mostly start together; where one is late its memory is not there yet. The CUDA C++ "
-        "Programming Guide (Distributed Shared Memory) asks for the barrier.",
+    .rule = "shared memory belongs to a running CTA. Other CTAs of the cluster may access it only when they know that "
+            "this CTA has started",
+    .hint = "Add a cluster barrier (cluster.sync(), or barrier.cluster.arrive.relaxed and .wait) between the start of "
+            "the kernel and the first access to another CTA's memory. A barrier after the access comes too late",
+    .reason = "the CTAs of a cluster usually start together. If one is late, its memory is not there yet. The CUDA C++ "
+              "Programming Guide (Distributed Shared Memory) asks for the barrier.",
     .by_site = true,
 };
 
@@ -63,6 +61,6 @@ void verdict_peer(struct race *r, const struct event_access *e, const struct not
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&by);
     mach_warn(r->island, &origin, &not_started,
-              "%s touches the shared memory of cluster CTA %u, and nothing tells CTA %u that it has started",
+              "%s accesses the shared memory of cluster CTA %u, and CTA %u does not know that it has started",
               e->by.what ? e->by.what : "an access", peer->rank, e->by.cta->rank);
 }

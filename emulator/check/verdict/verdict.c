@@ -8,113 +8,110 @@
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
 #define FLIP                                                                                                           \
-    "Flip the parity of that wait once for each phase of the mbarrier: it begins with 0, or with 1 for who waits for " \
-    "room. The wait passed at once. Or it is for the wrong mbarrier: that of another stage"
+    "Flip the parity of that wait once for each phase of the mbarrier: it begins with 0, or with 1 for a thread that " \
+    "waits for a free stage. The wait passed at once. If the parity is right, the wait is for the wrong mbarrier: "    \
+    "that of another stage"
 #define SHARED_RACE                                                                                                    \
     DIAG_HEAD(WARNING, "shared-race", "8.8, 8.10.6, 9.7.13.1, 9.7.13.2"),                                              \
-        .rule = "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a "   \
-                "barrier, bar.warp.sync within a warp, or a release and an acquire"
+        .rule = "if two threads access the same bytes of shared memory, and one of them writes, the accesses must be " \
+                "ordered. Use a barrier, bar.warp.sync within a warp, or a release and an acquire"
 DIAG_ARRAY(shared_race, CAUSES) = {
     [CAUSE_ANY] = {SHARED_RACE,
-                   .hint = "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the "
-                           "two; shfl, vote and elect.sync order no memory. Warps mostly run in the lucky order",
-                   .reason = "which of the two comes first is chance."},
+                   .hint = "Add __syncthreads() between the two accesses, or __syncwarp() if both are lanes of one "
+                           "warp; shfl, vote and elect.sync do not order memory. Warps mostly run in the lucky order",
+                   .reason = "the two accesses may come in either order."},
     [CAUSE_WARP] = {SHARED_RACE,
-                    .hint = "Add __syncwarp() between the two: the threads are lanes of one warp; shfl, vote and "
-                            "elect.sync order no memory. If many lanes change one word, use an atomic operation"},
+                    .hint =
+                        "Add __syncwarp() between the two accesses: the threads are lanes of one warp. shfl, vote and "
+                        "elect.sync do not order memory. If many lanes change one word, use an atomic operation"},
     [CAUSE_CLUSTER] = {SHARED_RACE,
-                       .hint = "Add barrier.cluster.arrive and .wait between the two, outside both accesses, or an "
-                               "mbarrier: the threads are of two CTAs, and __syncthreads() is for one"},
+                       .hint = "Add barrier.cluster.arrive and .wait between the two accesses, or an mbarrier. The "
+                               "threads are in two CTAs, and __syncthreads() covers only one"},
     [CAUSE_TELLER] = {SHARED_RACE,
-                      .hint =
-                          "Add __syncwarp() before one lane arrives on the mbarrier for its warp: its arrival comes "
-                          "after this access and does not cover the other lanes"},
-    [CAUSE_LATE] = {SHARED_RACE,
-                    .hint = "Arrive on the mbarrier after this access: the latest arrival of its thread that the other "
-                            "one has seen comes before it"},
+                      .hint = "Add __syncwarp() before one lane arrives on the mbarrier for its warp. Its arrival "
+                              "comes after the earlier access, but does not cover the other lanes"},
+    [CAUSE_LATE] = {SHARED_RACE, .hint = "Arrive on the mbarrier after the earlier access: the arrival that the other "
+                                         "thread has seen comes before it"},
     [CAUSE_WAITER] = {SHARED_RACE,
-                      .hint =
-                          "Add __syncthreads() (within one warp __syncwarp()) after the wait: another thread of this "
-                          "CTA has waited for these bytes, and nothing has told this one"},
+                      .hint = "Add __syncthreads() (within one warp __syncwarp()) after the wait. Another thread of "
+                              "this CTA has waited for these bytes, but has not synchronised with this thread since"},
     [CAUSE_RETURN] = {SHARED_RACE,
                       .hint = "Let this thread wait, before it writes again, until the readers have read: by a "
-                              "barrier, or an mbarrier on which they arrive after the load. They have waited for its "
-                              "write before, and it does not wait for them, or they arrive too early"},
+                              "barrier, or an mbarrier on which they arrive after the load. The readers wait for its "
+                              "write, but it does not wait for them, or they arrive too early"},
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "9.7.16.6.5, 9.7.13.4"),
-    .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
-    .hint =
-        "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
-        "thread. Mostly the store has long arrived, so it works by luck on most runs. The fence may also come in two "
-        "halves: fence.proxy.async::generic.release there, .acquire in the issuing thread",
+    .rule = "the async proxy sees a store through the generic proxy only after a fence.proxy.async",
+    .hint = "Add fence.proxy.async.shared::cta in every thread that stored, before the barrier that releases the "
+            "issuing thread. Without it most runs work by luck. It may also come in two halves: "
+            "fence.proxy.async::generic.release there, .acquire in the issuing thread",
 };
 DIAG(fence_before_overwrite) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4"),
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
-    .hint =
-        "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
-        "the copy be issued. Many kernels do without; of one, wrong results on an NVL72 are reported that it cured. "
-        "The "
-        "fence may also come in two halves: fence.proxy.async::generic.release there, .acquire in the issuing thread",
+    .hint = "Add fence.proxy.async.shared::cta in every thread that read, before it arrives on the barrier that lets "
+            "the copy be issued. Many kernels do without; for one of them, on an NVL72, wrong results are reported "
+            "that the fence cured. It may also come in two halves: fence.proxy.async::generic.release there, .acquire "
+            "in the issuing thread",
 };
 DIAG(fence_over_address) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4, 9.7.16.7.1"),
-    .rule = "the address that tcgen05.alloc writes, through the generic proxy, is ordered before a write through the "
-            "async proxy over it only by a fence.proxy.async between them",
-    .hint = "fence.proxy.async.shared::cta by every thread that has read the address, before the barrier that lets the "
-            "copy be issued; or a word of its own for the address, as most kernels have",
+    .rule = "tcgen05.alloc writes its address through the generic proxy. A write over it through the async proxy is "
+            "ordered after that only by a fence.proxy.async between them",
+    .hint = "Add fence.proxy.async.shared::cta in every thread that has read the address, before the barrier that lets "
+            "the copy be issued. Or give the address a word of its own, as most kernels do",
 };
 #define NOT_AWAITED                                                                                                    \
     DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),                                     \
-        .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of " \
-                "the mbarrier that it signals, or wait_group by the thread that issued it"
+        .rule =                                                                                                        \
+            "the bytes that an asynchronous copy writes may be accessed only after its completion is observed. Wait "  \
+            "for the phase of the mbarrier that it signals, or execute wait_group in the thread that issued it"
 DIAG_ARRAY(not_awaited, CAUSES) = {
-    [CAUSE_ANY] = {NOT_AWAITED,
-                   .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer "
-                           "bytes than all copies bring, so that the phase ends early; or a wait by another thread, "
-                           "without a barrier behind it",
-                   .reason = "where the copy is late its old bytes are read, or it lands on what was written."},
-    [CAUSE_WAITER] = {NOT_AWAITED,
-                      .hint = "Add __syncthreads() (within one warp __syncwarp()) after the wait: another thread has "
-                              "waited for the copy, and nothing has told this one. wait_group is for one's own copies"},
-    [CAUSE_COMMIT] = {NOT_AWAITED,
-                      .hint = "Add cp.async.commit_group after the copy, then cp.async.wait_group 0: the copy is in no "
-                              "group, and wait_group waits for committed groups alone"},
-    [CAUSE_GROUP] = {NOT_AWAITED,
-                     .hint =
-                         "Let cp.async.wait_group N name a smaller N, 0 for the last groups: the group of this copy "
-                         "is committed, and no wait of its thread has covered it"},
-    [CAUSE_OWN] = {NOT_AWAITED,
-                   .hint = "Add __syncthreads() after cp.async.wait_group, in all threads: each waits for its own "
-                           "copies alone, and this copy is another thread's"},
+    [CAUSE_ANY] =
+        {NOT_AWAITED,
+         .hint =
+             "Wait for the copy's mbarrier, with the right parity and stage, before this access. If a wait is there: "
+             "let expect_tx announce the bytes of all copies. If another thread waits, add a barrier after its wait",
+         .reason = "if the copy is late, old bytes are read, or the copy overwrites what was written."},
+    [CAUSE_WAITER] =
+        {NOT_AWAITED,
+         .hint = "Add __syncthreads() (within one warp __syncwarp()) after the wait. Another thread has waited for the "
+                 "copy, but has not synchronised with this one since; wait_group covers only a thread's own copies"},
+    [CAUSE_COMMIT] = {NOT_AWAITED, .hint = "Add cp.async.commit_group after the copy, then cp.async.wait_group 0. The "
+                                           "copy is in no group, and wait_group waits only for committed groups"},
+    [CAUSE_GROUP] = {NOT_AWAITED, .hint = "Let cp.async.wait_group N name a smaller N, 0 for the last groups. The "
+                                          "group of this copy is committed, but no wait of its thread has covered it"},
+    [CAUSE_OWN] = {NOT_AWAITED, .hint = "Add __syncthreads() after cp.async.wait_group, in all threads. Each thread "
+                                        "waits only for its own copies, and this copy is another thread's"},
     [CAUSE_OTHER_WAIT] = {NOT_AWAITED,
-                          .hint = "Wait for the mbarrier that the copy signals: the wait_group before this access is "
-                                  "for copies in async-groups, and this one is in none"},
+                          .hint = "Wait for the mbarrier that the copy signals. The wait_group before this access "
+                                  "covers only copies in async-groups, and this copy is in none"},
     [CAUSE_PARITY] = {NOT_AWAITED, .hint = FLIP},
 };
 DIAG(copy_too_soon) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
-    .rule = "cp.async may be issued into memory once those who use what it holds are known to be done",
-    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes. Its thread has "
-            "committed a group more than this one, which still uses the group before",
+    .rule = "cp.async may be issued into memory only when all threads that use the old contents are known to be done",
+    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes. The copying "
+            "thread is one group ahead of this thread, which still uses the older group",
 };
 DIAG(copy_overwrites) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
-    .rule = "an asynchronous copy may be issued into memory once those who use what it holds are known to be done",
-    .hint = "the thread that issues the copy did not wait for the barrier on which the readers arrive, waited for the "
-            "wrong parity or stage, or the readers arrive before they have read (all lanes: __syncwarp() before one "
-            "lane arrives)",
-    .reason = "where the copy is early it takes the bytes from those who still read them.",
+    .rule = "an asynchronous copy may be issued into memory only when all threads that use the old contents are known "
+            "to be done",
+    .hint =
+        "Let the thread that issues the copy wait for the barrier on which the readers arrive, with the right parity "
+        "and stage. Let the readers arrive after they have read (all lanes: __syncwarp() before one lane arrives)",
+    .reason = "if the copy is early, it overwrites bytes that others still read.",
 };
 DIAG(lane_told) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "9.7.13.2, 8.9.5, 9.7.9.25.1"),
-    .rule = "the lanes of a warp are threads. If one arrives for all, a bar.warp.sync must order it behind the others",
-    .hint =
-        "__syncwarp() between the accesses of the lanes and the arrival, or let each lane arrive. elect.sync does not "
-        "order lanes. A fence by each lane does not, either. A converged warp issues its loads before the arrival, "
-        "so it mostly works",
+    .rule = "the lanes of a warp are separate threads. If one lane arrives for all, a bar.warp.sync must order the "
+            "arrival after the accesses of the others",
+    .hint = "Add __syncwarp() between the accesses of the lanes and the arrival, or let each lane arrive. Neither "
+            "elect.sync nor a fence in each lane orders the lanes. A converged warp issues its loads before the "
+            "arrival, so it mostly works",
     .by_site = true,
 };
 #define SOURCE_OVERWRITTEN                                                                                             \
@@ -125,118 +122,115 @@ DIAG_ARRAY(source_overwritten, CAUSES) = {
                    .hint =
                        "Add cp.async.bulk.commit_group and cp.async.bulk.wait_group.read in the thread that issued the "
                        "copy, then a barrier, before the buffer is written again",
-                   .reason = "where the copy is late it reads the new bytes."},
+                   .reason = "if the copy is late, it reads the new bytes."},
     [CAUSE_WAITER] = {SOURCE_OVERWRITTEN,
-                      .hint = "Add a barrier for all who write the buffer after cp.async.bulk.wait_group.read: the "
-                              "thread that issued the copy has waited, and nothing has told this one"},
+                      .hint = "Add a barrier for all who write the buffer after cp.async.bulk.wait_group.read. The "
+                              "thread that issued the copy has waited, but has not synchronised with this one since"},
     [CAUSE_COMMIT] = {SOURCE_OVERWRITTEN,
-                      .hint =
-                          "Add cp.async.bulk.commit_group after the copy, in the same thread: it is in no group yet, "
-                          "and wait_group waits for committed groups alone"},
-    [CAUSE_GROUP] = {SOURCE_OVERWRITTEN,
-                     .hint = "Let cp.async.bulk.wait_group.read N name a smaller N: its thread has waited since, and "
-                             "the group of this copy was among the N that may be pending"},
-    [CAUSE_PEER] = {SOURCE_OVERWRITTEN,
-                    .hint = "Wait for word from a thread of the other CTA that has waited for the copy's mbarrier: "
-                            "a copy to another CTA is in no group"},
-    [CAUSE_UNWAITED] = {SOURCE_OVERWRITTEN,
-                        .hint = "Add cp.async.bulk.wait_group.read 0 in the thread that issued the copy, then a "
-                                "barrier, before the buffer is written again: its group is committed, and that thread "
-                                "has not waited since"},
-    [CAUSE_EARLY] = {SOURCE_OVERWRITTEN,
-                     .hint = "Let the thread that issues the copy wait for this store first. A barrier does it if its "
-                             "thread count takes in all who store. The store is its thread's first one, and that "
-                             "knows nothing of the copy"},
+                      .hint = "Add cp.async.bulk.commit_group after the copy, in the same thread. The copy is in no "
+                              "group yet, and wait_group waits only for committed groups"},
+    [CAUSE_GROUP] = {SOURCE_OVERWRITTEN, .hint = "Let cp.async.bulk.wait_group.read N name a smaller N: the group of "
+                                                 "this copy was among the N groups that may still be pending"},
+    [CAUSE_PEER] = {SOURCE_OVERWRITTEN, .hint = "Wait for a signal from a thread of the other CTA that has waited for "
+                                                "the copy's mbarrier: a copy to another CTA is in no group"},
+    [CAUSE_UNWAITED] =
+        {SOURCE_OVERWRITTEN,
+         .hint = "Add cp.async.bulk.wait_group.read 0 in the thread that issued the copy, then a barrier, before the "
+                 "buffer is written again. The copy's group is committed, but its thread has not waited since"},
+    [CAUSE_EARLY] =
+        {SOURCE_OVERWRITTEN,
+         .hint = "Let the thread that issues the copy wait for this store first, for example at a barrier whose thread "
+                 "count includes all threads that store. The copy was issued before this thread's first store"},
 };
 #define OPERAND_OVERWRITTEN                                                                                            \
     DIAG_HEAD(WARNING, "tcgen05-operand-overwritten", "9.7.16.6.2, 9.7.16.12"),                                        \
-        .rule = "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been " \
-                "observed"
+        .rule =                                                                                                        \
+            "shared memory that tcgen05.mma or .cp reads may be written only after a later tcgen05.commit is observed"
 DIAG_ARRAY(operand_overwritten, CAUSES) = {
     [CAUSE_ANY] = {OPERAND_OVERWRITTEN,
-                   .hint = "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong "
-                           "parity or stage; the commit arrives on another stage's barrier, or comes before the last "
-                           "tcgen05.mma that reads the stage",
+                   .hint = "Wait, before the write, for the mbarrier on which tcgen05.commit arrives (\"empty\"), with "
+                           "the right parity and stage. Let the commit name this stage's barrier, and come after the "
+                           "last tcgen05.mma that reads the stage",
                    .reason = "the operation may read the bytes after they have changed."},
     [CAUSE_PARITY] = {OPERAND_OVERWRITTEN, .hint = FLIP},
 };
 #define RELAXED_HANDOVER                                                                                               \
     DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 9.7.13.4, 9.7.13.15.13"),                                             \
-        .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an " \
-                "acquire after the wait do"
+        .rule = "a relaxed arrival or wait does not order memory accesses of threads. A release before the arrival "   \
+                "and an acquire after the wait do"
 DIAG_ARRAY(relaxed_handover, CAUSES) = {
     [CAUSE_ANY] = {RELAXED_HANDOVER,
-                   .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in "
-                           "every thread whose accesses it covers, and fence.acquire after the relaxed wait"},
+                   .hint = "Use .release and .acquire (the defaults). Or add fence.release before the relaxed arrival, "
+                           "in every thread whose accesses it covers, and fence.acquire after the relaxed wait"},
     [CAUSE_RELEASE] =
         {RELAXED_HANDOVER,
-         .hint = "Arrive with .release (the default), or add fence.acq_rel before the relaxed arrival, in every thread "
-                 "whose accesses it covers: nothing was released. The wait acquires, too, or has a fence after it"},
+         .hint =
+             "Arrive with .release (the default), or add fence.acq_rel before the relaxed arrival, in every thread "
+             "whose accesses it covers: nothing was released. The wait must acquire, too, or have a fence after it"},
     [CAUSE_ACQUIRE] = {RELAXED_HANDOVER,
                        .hint = "Wait with .acquire (the default), or add fence.acq_rel after the relaxed wait: the "
-                               "arriving side releases, and this one does not acquire"},
+                               "arriving side releases, but this side does not acquire"},
 };
 DIAG(relaxed_copy_handover) = {
     DIAG_HEAD(STRICT, "relaxed-copy-handover", "9.7.16.6.4, 9.7.13.4, 8.9.1.1"),
-    .rule = "a relaxed wait orders tcgen05 operations alone: what a copy has written, or an operation has read, is "
-            "handed on by an acquire",
-    .hint =
-        "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
-        "which compiles to nothing",
+    .rule = "a relaxed wait orders only tcgen05 operations. Bytes that a copy has written, or an operation has read, "
+            "need an acquire",
+    .hint = "Use mbarrier.try_wait.acquire, or add fence.acquire.sync_restrict::shared::cluster.cluster after the "
+            "relaxed wait; the fence compiles to nothing",
 };
 #define MMA_NOT_AWAITED                                                                                                \
     DIAG_HEAD(WARNING, "tcgen05-not-awaited", "9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12"),                                  \
-        .rule = "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it "   \
-                "has been observed"
+        .rule = "tensor memory that tcgen05.mma, .cp or .shift uses may be accessed only after a later "               \
+                "tcgen05.commit is observed"
 DIAG_ARRAY(mma_not_awaited, CAUSES) = {
     [CAUSE_ANY] = {MMA_NOT_AWAITED,
-                   .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or "
-                           "accumulator; or the commit comes before the last tcgen05.mma",
-                   .reason = "the operation may be under way when its cells are touched."},
+                   .hint = "Wait for the mbarrier on which tcgen05.commit arrives, with the right parity and "
+                           "accumulator, before this access. Let the commit come after the last tcgen05.mma",
+                   .reason = "the operation may be in progress when its cells are accessed."},
     [CAUSE_PARITY] = {MMA_NOT_AWAITED, .hint = FLIP},
-    [CAUSE_COMMIT] = {MMA_NOT_AWAITED,
-                      .hint = "Execute tcgen05.commit in the thread that issues tcgen05.mma: it tracks the operations "
-                              "of its own thread alone (PTX ISA 9.7.16.12.1)"},
+    [CAUSE_COMMIT] = {MMA_NOT_AWAITED, .hint = "Execute tcgen05.commit in the thread that issues tcgen05.mma: it "
+                                               "tracks only the operations of its own thread (PTX ISA 9.7.16.12.1)"},
     [CAUSE_RETURN] = {MMA_NOT_AWAITED,
-                      .hint =
-                          "Let the thread that issues tcgen05.mma wait, before the first one of a tile, for the "
-                          "mbarrier on which those arrive that read the accumulator. It does not, waits for the wrong "
-                          "one, or they arrive before tcgen05.wait::ld. The commits are there: this warp has waited "
-                          "for an earlier one of that thread"},
+                      .hint = "Let the thread that issues tcgen05.mma wait, before the first one of a tile, for the "
+                              "mbarrier on which the readers of the accumulator arrive. It does not wait, waits for "
+                              "the wrong mbarrier, or the readers arrive before tcgen05.wait::ld. The commits are "
+                              "fine: this warp has waited for an earlier one of that thread"},
 };
 DIAG(mma_of_two) = {
     MMA_NOT_AWAITED,
-    .hint = "Let one thread issue both operations, or synchronise the two threads between them, with tcgen05.fence "
-            "around that: operations of two threads have no order of their own",
+    .hint = "Let one thread issue both operations, or synchronise the two threads in between, with tcgen05.fence "
+            "around it. Operations of two threads are not ordered by themselves",
 };
 DIAG(ld_not_waited) = {
     DIAG_HEAD(WARNING, "tcgen05-ld-not-waited", "9.7.16.6.4.5, 9.7.16.8.5"),
-    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have "
-            "been read",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
-            "tcgen05.mma, .st or .dealloc may overtake a load. It mostly loses the race, so it works by luck",
-    .reason = "a later write of the cells may overtake the load, though it mostly does not.",
+    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld guarantees that the cells "
+            "have been read",
+    .hint = "Add tcgen05.wait::ld.sync.aligned between the loads and the arrival or barrier that lets others continue. "
+            "Without it a later tcgen05.mma, .st or .dealloc may overtake a load. Mostly the load comes first, so it "
+            "works by luck",
+    .reason = "a later write of the cells may overtake the load, though it usually does not.",
 };
 DIAG(st_not_waited) = {
     DIAG_HEAD(WARNING, "tcgen05-st-not-waited", "9.7.16.6.4.3, 9.7.16.8.5"),
-    .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st says that the cells have been written",
-    .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
+    .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st guarantees that the cells have been written",
+    .hint = "Add tcgen05.wait::st.sync.aligned after the stores, before their cells are used or another thread is "
+            "signalled",
     .reason = "the cells may not have been written when they are read.",
 };
 #define TENSOR_RACE                                                                                                    \
     DIAG_HEAD(WARNING, "tensor-race", "9.7.16.6.4, 9.7.16.6.3"),                                                       \
-        .rule = "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an "    \
-                "mbarrier, with tcgen05.fence::before_thread_sync and ::after_thread_sync around it"
+        .rule =                                                                                                        \
+            "if two operations access the same cells of tensor memory, and one of them writes, they must be ordered. " \
+            "Use a barrier or an mbarrier, with tcgen05.fence::before_thread_sync and ::after_thread_sync around it"
 DIAG(tensor_race) = {
     TENSOR_RACE,
-    .hint =
-        "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
-        "thread does not wait for them: for all of them, for the right parity and accumulator",
-    .reason = "which of the two comes first is chance.",
+    .hint = "Let the warps that read an accumulator arrive on an mbarrier. Let the thread that issues the next "
+            "tcgen05.mma into it wait for all of them, with the right parity and accumulator",
+    .reason = "the two accesses may come in either order.",
 };
 DIAG(dealloc_race) = {
     TENSOR_RACE,
-    .hint = "Add a barrier of all warps that access the columns before tcgen05.dealloc, __syncthreads() or for a CTA "
+    .hint = "Add a barrier of all warps that access the columns before tcgen05.dealloc: __syncthreads(), or for a CTA "
             "pair the cluster barrier, with tcgen05.fence around it",
 };
 DIAG(ldst_race) = {
@@ -246,44 +240,43 @@ DIAG(ldst_race) = {
 };
 DIAG(fence_missing) = {
     DIAG_HEAD(STRICT, "tcgen05-fence-missing", "9.7.16.6.4"),
-    .rule =
-        "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
-        "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
-    .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
-            "::after_thread_sync in the one that goes on. ptxas 13.0 was not seen to move what they hold in place",
-    .reason = "ptxas 13.0 makes no instruction of the fence and was not seen to move anything across waits without it; "
-              "CUTLASS's C++ kernels have none.",
+    .rule = "synchronisation orders tcgen05 operations of two threads only with fences. Before it comes "
+            "tcgen05.fence::before_thread_sync (or a tcgen05.commit), after it tcgen05.fence::after_thread_sync",
+    .hint = "Add ::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier. Add "
+            "::after_thread_sync in the thread that continues. No ptxas 13.0 output was seen in which an instruction "
+            "had moved for want of them",
+    .reason = "ptxas 13.0 emits no instruction for the fence and was not seen to move anything across waits without "
+              "it; CUTLASS's C++ kernels have none.",
 };
 DIAG(operand_fence_missing) = {
     DIAG_HEAD(STRICT, "tcgen05-fence-missing", "9.7.16.11.1, 9.7.16.6.3"),
-    .rule = "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
-            "tcgen05.fence::after_thread_sync between: they are asynchronous",
-    .hint = "tcgen05.fence::after_thread_sync behind the wait for the bytes, by the thread that issues. No known chip "
-            "or compiler moves the operation in front of the wait, and many kernels do without",
+    .rule = "tcgen05.mma and .cp are asynchronous. Their reads of shared memory come after a wait or barrier of their "
+            "thread only with tcgen05.fence::after_thread_sync in between",
+    .hint = "Add tcgen05.fence::after_thread_sync after the wait for the bytes, in the thread that issues. No known "
+            "chip or compiler moves the operation in front of the wait, and many kernels do without",
 };
 DIAG(narrow_scope) = {
     DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.8, 9.7.13.15.13, 9.7.16.11.1"),
-    .rule = "two threads synchronise where the scope of each operation takes in the other thread: those of different "
-            "CTAs of a cluster at .cluster or wider",
-    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Many "
-            "kernels do without; of two, whose bytes came by cp.async, stale reads on chips are reported",
-    .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
+    .rule = "two threads synchronise only if the scope of each operation includes the other thread. Threads of "
+            "different CTAs of a cluster need .cluster or wider",
+    .hint = "Add .release.cluster and .acquire.cluster: without them mbarrier.arrive and .try_wait have scope .cta. "
+            "Many kernels do without. For two of them, whose bytes came by cp.async, stale reads on chips are reported",
+    .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope. Stale reads are reported for two "
               "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
 };
 DIAG(narrow_atomics) = {
     DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.7, 8.7.1"),
-    .rule =
-        "two strong accesses to one word are no race if the scope of each takes in the other thread. For threads of "
-        "two CTAs of a cluster that is .cluster or wider",
+    .rule = "two strong accesses to one word do not race if the scope of each includes the other thread. For threads "
+            "in two CTAs of a cluster that is .cluster or wider",
     .hint = "Use .cluster scope in both: .cta leaves out the threads of the other CTA",
 };
 DIAG(not_pipelined) = {
     DIAG_HEAD(STRICT, "tcgen05-not-pipelined", "9.7.16.6.2, 9.7.16.6.4.5"),
-    .rule =
-        "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
-        "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
+    .rule = "only some pairs of asynchronous tcgen05 operations of one thread run in the order of issue. Such pairs "
+            "are mma and mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma "
+            "and shift",
     .hint =
-        "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
+        "Add tcgen05.commit after the first, and a wait for its mbarrier before the second. After tcgen05.ld add "
         "tcgen05.wait::ld, even if the registers have been used. Block-scaled kernels rely on the order of mma and cp",
     .reason = "CUTLASS's block-scaled kernels rely on the order of mma and cp, and no chip is known to change it.",
 };

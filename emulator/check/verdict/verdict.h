@@ -1,8 +1,8 @@
-/* check/verdict/verdict.h - of two conflicting accesses to shared or tensor memory: are they ordered, and if not, which
- * rule is broken?
+/* check/verdict/verdict.h - are two conflicting accesses to shared or tensor memory ordered, and if not, which rule is
+ * broken?
  *
- * The report first names the access that comes second by what the kernel does. An operation counts from its issue: what
- * a thread touches after that is second, even if the operation itself runs later.
+ * The report begins with the later of the two accesses in the order of the kernel's program. An operation counts from
+ * its issue: an access by a thread after that is the later one, even if the operation itself runs after it.
  */
 #ifndef CHECK_VERDICT_VERDICT_H
 #define CHECK_VERDICT_VERDICT_H
@@ -10,9 +10,9 @@
 #include "check/know/viewer.h"
 #include "check/verdict/conflict.h"
 
-/* Stamp: an access of a thread, as the shadow of shared memory remembers it. */
+/* A stamp: a thread's access, as the shadow of shared memory remembers it. */
 struct stamp {
-    uint32_t time; /* 0: none */
+    uint32_t time; /* 0: no access */
     union {
         struct {
             uint16_t warp; /* of the cluster */
@@ -23,34 +23,35 @@ struct stamp {
     };
 };
 enum stamp_flag {
-    STAMP_STRONG = 1, /* with an order: morally strong accesses do not race (8.7.1) */
-    STAMP_COPY = 2,   /* cp.async of the thread, issued then */
-    STAMP_WARP = 4,   /* by the warp as one: all of its lanes */
-    STAMP_NARROW = 8, /* strong, and of a scope that leaves the other CTAs of the cluster out */
-    STAMP_NEXT = 16   /* from here on the shadow's own flags */
+    STAMP_STRONG = 1, /* it has an order; morally strong accesses do not race (8.7.1) */
+    STAMP_COPY = 2,   /* a cp.async that the thread issued then */
+    STAMP_WARP = 4,   /* by the warp as a whole: all its lanes */
+    STAMP_NARROW = 8, /* strong, with a scope that leaves out the other CTAs of the cluster */
+    STAMP_NEXT = 16   /* from here on: the shadow's own flags */
 };
 
 enum where { IN_SHARED, IN_TENSOR };
 
-/* Is the access of a thread, a write (`wrote`) or a read, ordered before what `v` does now, a write (`writes`) or a
- * read? NULL, or the rule that is broken. */
+/* Is a thread's access (`wrote`: a write) ordered before the access of `v` (`writes`: a write)? NULL, or the rule that
+ * is broken. */
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes);
-/* The same of two strong accesses, which race if the scope of one leaves the other thread out (8.7). */
+/* The same for two strong accesses: they race if the scope of one leaves out the other thread (8.7). */
 const struct diag *verdict_strong(const struct race *r, const struct stamp *first, const struct viewer *v, bool narrow);
-/* Whatever the warp's threads did up to then, without a stamp_flag, is ordered before what `v` does, by all rules. */
+/* The time up to which all accesses of the warp's threads without a stamp_flag are ordered before those of `v`, by all
+ * rules. */
 uint32_t verdict_known_time(const struct race *r, uint32_t warp, const struct viewer *v);
-/* verdict_stamp of what an operation has done, or will do. */
+/* As verdict_stamp, for an access that an operation has made or will make. */
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where);
 
-/* Where two accesses meet, for a report. */
+/* The place of a conflict, for a report. */
 struct spot {
     enum where where;
     const struct cta *owner;
     uint32_t at; /* shared offset, or column, in the owner's memory */
 };
-/* The conflict of the same two accesses. */
+/* The conflict of the same two accesses, for conflict_tell. */
 struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *rule, const struct stamp *first,
                                        bool wrote, const struct viewer *v, bool writes, const struct spot *at);
 struct conflict verdict_note_conflict(const struct race *r, const struct diag *rule, const struct note *first,

@@ -285,9 +285,9 @@ def print_answers(o, lesson):
 
 def main():
     p = argparse.ArgumentParser(prog="exercise.py", description="writes the exercises of a lesson")
-    p.add_argument("--seed", default="", help="which repair exercises and numbers: a number or a name (1)")
-    p.add_argument("--to", default=os.path.join(ROOT, "exercises"), help="where to (exercises)")
-    p.add_argument("--force", action="store_true", help="rename edited files that are in the way to *.orig")
+    p.add_argument("--seed", default="", help="a number or a name; it chooses repair exercises and numbers (1)")
+    p.add_argument("--to", default=os.path.join(ROOT, "exercises"), help="the folder to write to (exercises)")
+    p.add_argument("--force", action="store_true", help="rename edited files to *.orig")
     p.add_argument("--list", action="store_true", help="list them, write nothing")
     p.add_argument("--answers", action="store_true", help="print the answers, write nothing: for the teacher")
     p.add_argument("--seeds", default="", help="with --list or --answers, of a class: A-B, names with commas, or a CSV "

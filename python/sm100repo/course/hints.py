@@ -19,7 +19,7 @@ def rule_of(mark):
     first = {found.rule: found for found in reversed(mark.findings)}  # the first of each rule
     for found in [f for f in mark.findings if first[f.rule] is f][:3]:
         lines.append(f"rule: {found.text} [{found.rule}]")
-        places = [found.section, f"docs/diagnostics.md#{found.rule}", f"told under --schedule={found.schedule}"]
+        places = [found.section, f"docs/diagnostics.md#{found.rule}", f"reported under --schedule={found.schedule}"]
         lines.append("      " + "; ".join(place for place in places if place))
     if not mark.findings and mark.said:
         lines.append(f"no rule that costs points is broken; the numbers are wrong. The host says: {mark.said}")
