@@ -29,7 +29,7 @@ def named(lines):
 
 def silicon():
     """How many figures that costs cite differ from those of an H200."""
-    with open(os.path.join(rows.ROOT, "tests/silicon/h200/latencies.txt")) as f:
+    with open(os.path.join(rows.ROOT, "tests/silicon/latencies.txt")) as f:
         chip = named(f)
     words = ["--check=off", "--schedule=model", os.path.join(rows.BUILD, "tests/silicon/latencies")]
     here = named(subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), *words], check=True, capture_output=True,
