@@ -7,8 +7,9 @@ sys.dont_write_bytecode = True
 import rows
 
 HELD = (("bf16", "128", "128", "64", "3"), ("e4m3", "64", "256", "128", "2"), ("bf16", "64", "32", "256", "3"))
-SILICON = {"l1": 0.02, "shared": 0.02, "bar_sync": 0.02, "hop_own": 0.03, "hop_remote_relaxed": 0.02, "cta_to_cta": 0.02,
-           "bulk_1x4096 store_read": 0.05, "bulk_4x4096 store_read": 0.05, "bulk_16x4096 store_read": 0.05}
+SILICON = {"l1": 0.02, "shared": 0.02, "bar_sync": 0.02, "hop_own": 0.03, "hop_remote_relaxed": 0.02,
+           "cta_to_cta": 0.02, "bulk_1x4096 store_read": 0.05, "bulk_4x4096 store_read": 0.05,
+           "bulk_16x4096 store_read": 0.05}
 FIT = ((128, 64, 64, 4), (64, 192, 128, 2))
 
 

@@ -246,7 +246,8 @@ def predict_traces(program):
 
 def trace_table():
     known = {(r["kernel"], r["span"], int(r["pairs"])): r for r in made("trace.csv")}
-    lines = ["| trace | span | pairs at work | of the same GPC | published, ns | predicted, ns | error | of the means |",
+    lines = ["| trace | span | pairs at work | of the same GPC | published, ns | predicted, ns | error"
+             " | of the means |",
              "|---|---|---|---|---|---|---|---|"]
     for kernel, name in (("v5, in sample", "fit_trace_v5.csv"), ("v6", "held_trace_v6.csv")):
         for r in rows.figures(name):

@@ -6,7 +6,7 @@ Syntax (course/README.md has an example), a key and its text a line; `#` begins 
   run NAME = ARGUMENTS...   arguments of its program; use NAME: those of the next holes
   hole WORD: RULES...       an exercise; RULES: what may tell the hole, nothing where the answer is merely wrong
   title TEXT                what it is about
-  timed [ARGUMENTS...]      modelled cycles count, of a run with these arguments beside those that are drawn: --NAME=VALUE
+  timed [--NAME=VALUE...]   modelled cycles count, of a run with these arguments beside those that are drawn
   strict RULES...           of class strict, which cost no points elsewhere: here the task asks for them
   in FUNCTION               where `from` is looked for; without it in the whole kernel
   from TEXT                 the region begins with this text ...

@@ -5,8 +5,9 @@ is timed. Results are the gate: who has them wrong in one run, lets other units 
 or leaves in what the exercise asks to mend, has nothing. predict: each question the same.
 
 Cycles are the model's, of the student's kernel and of the step's own with the same arguments: all points up to 5 %
-more, which is less than the clock can tell apart, fewer up to 50 %. Where the model has a doubt of the step's own run, they count for nobody, and the rest makes the
-hundred. A doubt of the student's run alone costs the points. They never make a right kernel a wrong one.
+more, which is less than the clock can tell apart, fewer up to 50 %. Where the model has a doubt of the step's own run,
+they count for nobody, and the rest makes the hundred. A doubt of the student's run alone costs the points. They never
+make a right kernel a wrong one.
 """
 
 import functools
