@@ -503,7 +503,7 @@ endif
 # `// NVCC: flags` builds wrongly on purpose is built by itself, and with the rest of MORE only for `make test-more`.
 ODD := $(shell grep -l '^// NVCC:' tests/negative/*.cu)
 BATCH := $(filter-out $(ODD),$(wildcard tests/negative/*.cu tests/steps/*.cu))
-MORE := $(ODD) $(wildcard tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
+MORE := $(ODD) $(wildcard tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu) tests/silicon/latencies.cu
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
 

@@ -16,6 +16,7 @@
 #ifndef CLOCK_CLOCK_H
 #define CLOCK_CLOCK_H
 
+#include "clock/load.h"
 #include "clock/table.h"
 #include "trace/log.h"
 
@@ -47,6 +48,7 @@ struct clock_result {
     uint32_t sms;   /* number that took part */
     struct clock_doubts doubts;
     struct clock_busy busy;
+    struct clock_load load;
 };
 
 struct clock_options {

@@ -42,11 +42,11 @@ struct clock_table clock_b200_in(const struct clock_state *state) {
 }
 
 struct clock_time clock_time(const struct clock_table *costs, const struct clock_state *state, double cycles,
-                             double tensor) {
-    const double falls = state->kind == CLOCK_SUSTAINED ? costs->load_sustained
-                         : state->kind == CLOCK_BURST   ? costs->load_burst
+                             struct clock_load load) {
+    const double falls = state->kind == CLOCK_SUSTAINED ? costs->load_sustained * load.all
+                         : state->kind == CLOCK_BURST   ? costs->load_burst * load.gpcs
                                                         : 0;
-    const double ghz = costs->clock * (1 - falls * tensor), ns = cycles / ghz;
+    const double ghz = costs->clock * (1 - falls), ns = cycles / ghz;
     const bool known = state->kind == CLOCK_SUSTAINED;
     return (struct clock_time){ghz, ns, ns * (known ? costs->band_low : 1), ns * (known ? costs->band_high : 1)};
 }

@@ -1,7 +1,7 @@
 /* clock/load.h - from cycles to time: at which clock a launch ran.
  *
  * The model counts cycles. A B200 lowers its clock while its tensor cores work: at once by some, and by more when its
- * power limit acts, after some milliseconds of launches in a row. So a launch has a time only in a state of the chip.
+ * power limit acts, after some milliseconds of launches in a row. The first is a matter of each GPC for itself. So a launch has a time only in a state of the chip.
  * The costs load_burst and load_sustained of clock/table.def say how much the clock falls; both are fitted to a GEMM on
  * random operands. Operands of zeros, whose bits do not toggle, are nearer to CLOCK_BOOST.
  */
@@ -28,14 +28,18 @@ void clock_state_text(const struct clock_state *state, char *text, unsigned long
 /* The costs in this state: those of L2 and HBM, in cycles, depend on a locked clock. */
 struct clock_table clock_b200_in(const struct clock_state *state);
 
+/* For which share of the time tensor cores worked. */
+struct clock_load {
+    double all;  /* those of all SMs of the chip */
+    double gpcs; /* of the SMs of a GPC, a mean of the GPCs, each as often as its tensor cores worked */
+};
 struct clock_time {
     double ghz; /* on average */
     double ns;
     double low, high; /* eight of ten kernels of the held-out ladder lie between; equal to `ns` where no figure says */
 };
-/* The time of so many cycles, by costs of clock_b200_in, for a share `tensor` of which the tensor cores of all SMs of
- * the chip were busy. */
+/* The time of so many cycles, by costs of clock_b200_in. */
 struct clock_time clock_time(const struct clock_table *costs, const struct clock_state *state, double cycles,
-                             double tensor);
+                             struct clock_load load);
 
 #endif

@@ -33,6 +33,20 @@ void clock_model_rewind(struct clock_model *m) {
         m->held.lines[i].ready = 0;
 }
 
+struct clock_load clock_load_of(const struct clock_model *m, double cycles) {
+    double busy[CLOCK_GPCS] = {0}, all = 0, own = 0;
+    uint32_t sms[CLOCK_GPCS] = {0};
+    for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++) {
+        const uint32_t gpc = clock_gpc(i);
+        sms[gpc] += i < m->costs->sms;
+        busy[gpc] += m->sm[i].tensor.busy;
+        all += m->sm[i].tensor.busy;
+    }
+    for (uint32_t g = 0; g < CLOCK_GPCS && all > 0; g++)
+        own += busy[g] / all * (sms[g] ? busy[g] / sms[g] : 0);
+    return cycles > 0 ? (struct clock_load){all / (cycles * m->costs->sms), own / cycles} : (struct clock_load){0};
+}
+
 /* --- warps -------------------------------------------------------------------------------------------------------- */
 
 double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at, double slots, double cycles) {
@@ -133,7 +147,8 @@ double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct 
 }
 
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
-    return tma_asks(m, sm, at, box);
+    const double asked = tma_asks(m, sm, at, box);
+    return clock_take(&m->sm[sm].out, asked, (double)box->bytes / m->costs->tma_read);
 }
 
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box) {

@@ -6,6 +6,7 @@
 #ifndef CLOCK_MODEL_H
 #define CLOCK_MODEL_H
 
+#include "clock/load.h"
 #include "clock/table.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct clock_sm {
     struct clock_server issue[4];      /* sub-partitions */
     struct clock_server tmem[4];       /* and their way to tensor memory */
     struct clock_server tma;           /* its requests */
+    struct clock_server out;           /* what it reads for its stores */
     struct clock_server port;          /* what arrives, */
     double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
     uint32_t arrivals;
@@ -66,6 +68,16 @@ struct clock_model *clock_model_create(const struct clock_table *costs);
 void clock_model_free(struct clock_model *m);
 /* A launch is over: all agents are free at 0 again; what L2 holds stays. */
 void clock_model_rewind(struct clock_model *m);
+
+/* The GPC of an SM: TPCs, of two SMs each, are numbered round the GPCs; that a B200 has 74 of them, 5 in the first GPC
+ * and 9 or 10 in each other, learn-cuda's trace of v5 shows (tests/clock/reduce.py). */
+enum { CLOCK_GPCS = 8 };
+static inline uint32_t clock_gpc(uint32_t sm) {
+    const uint32_t tpc = sm / 2;
+    return tpc < 5 * CLOCK_GPCS ? tpc % CLOCK_GPCS : 1 + (tpc - 5 * CLOCK_GPCS) % (CLOCK_GPCS - 1);
+}
+/* For which share of so many cycles tensor cores worked. */
+struct clock_load clock_load_of(const struct clock_model *m, double cycles);
 
 /* Takes `work` cycles of a server from `at` on; returns the end. Who shares a server asks for it in the order of time:
  * what is needed later than now is taken from now on, or it would block those who come in between. */

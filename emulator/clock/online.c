@@ -307,9 +307,6 @@ double clock_online_cycles(const struct clock_online *o) { return o->cycles; }
 
 bool clock_online_ptx(const struct clock_online *o) { return 2 * o->counted < o->met; }
 
-double clock_online_tensor(const struct clock_online *o) {
-    double busy = 0;
-    for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++)
-        busy += o->model->sm[i].tensor.busy;
-    return o->cycles > 0 ? busy / (o->cycles * o->costs.sms) : 0;
+struct clock_load clock_online_load(const struct clock_online *o) {
+    return clock_load_of(o->model, o->cycles);
 }

@@ -323,6 +323,7 @@ static void launch(struct replay *r) {
 }
 
 static void sum_busy(const struct clock_model *m, struct clock_result *r) {
+    r->load = clock_load_of(m, r->cycles);
     r->busy = (struct clock_busy){.hbm = m->hbm.busy, .l2_bytes = m->l2_bytes, .hbm_bytes = m->hbm_bytes};
     for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++) {
         r->busy.tensor += m->sm[i].tensor.busy;

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """check.py: the clock still says what docs/performance.md has of it: some held-out main loops take the cycles that
-results/mainloop.csv says, to a thousandth, some of the fit what was published, to 5 %; and step 05's replay tells what
-there is to doubt."""
+results/mainloop.csv says, to a thousandth, some of the fit what was published, to 5 %; what costs cite of an H200
+(tests/silicon/latencies.cu) is what its record says; and step 05's replay tells what there is to doubt."""
 import csv, os, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
 import rows
 
 HELD = (("bf16", "128", "128", "64", "3"), ("e4m3", "64", "256", "128", "2"), ("bf16", "64", "32", "256", "3"))
+SILICON = {"l1": 0.02, "shared": 0.02, "bar_sync": 0.02, "hop_own": 0.03, "hop_remote_relaxed": 0.02,
+           "cta_to_cta": 0.02, "bulk_1x4096 store_read": 0.05, "bulk_4x4096 store_read": 0.05,
+           "bulk_16x4096 store_read": 0.05}
 FIT = ((128, 64, 64, 4), (64, 192, 128, 2))
 
 
@@ -16,8 +19,30 @@ def cycles(row, folder):
     return rows.replay([path], [rows.LOOPS_CLOCK], "--launches=2")[0][0]
 
 
+def named(lines):
+    """{name: figures} of lines of tests/silicon/latencies.cu."""
+    found = {}
+    for words in (line.split() for line in lines if line[0] != "#"):
+        found.update({words[0]: float(words[1])} if len(words) == 2 else
+                     {f"{words[0]} {name}": float(value) for name, value in zip(words[1::2], words[2::2])})
+    return found
+
+
+def silicon():
+    """How many figures that costs cite differ from those of an H200."""
+    with open(os.path.join(rows.ROOT, "tests/silicon/latencies.txt")) as f:
+        chip = named(f)
+    words = ["--check=off", "--schedule=model", os.path.join(rows.BUILD, "tests/silicon/latencies")]
+    here = named(subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), *words], check=True, capture_output=True,
+                                text=True).stdout.splitlines())
+    wrong = [name for name, margin in SILICON.items() if not abs(here[name] / chip[name] - 1) <= margin]
+    for name in wrong:
+        print(f"{name}: {here[name]} cycles, an H200 {chip[name]}")
+    return len(wrong)
+
+
 def main():
-    failed = 0
+    failed = silicon()
     with open(os.path.join(rows.HERE, "results/mainloop.csv")) as f:
         results = {tuple(r[k] for k in ("type", "tile_m", "tile_n", "tile_k", "stages")): float(r["predicted"])
                    for r in csv.DictReader(f)}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fit.py [ROUNDS [NAME=VALUE]...]: fits the costs that emulator/clock/table.def has from [2] to
+"""fit.py [ROUNDS [NAME=VALUE]...] | burst: fits the costs that emulator/clock/table.def has from [2] to
 figures/fit_mainloop.csv and fit_tma_throughput.csv.
 
 Our kernels mainloop.cu and tma.cu stand for the rows. A log of the first is replayed twice in a row, so that the second
@@ -7,7 +7,9 @@ launch finds in L2 what the first left there, as in the benchmark; of the second
 Each source has its own clock. With `free` main loops have an unknown one, which is fitted, too; else it is the one that
 their source states. With `loops` boxes are left out. Least squares of the logarithms, by Gauss and Newton; the intervals are those of the linearised
 model, 95 %, with what the rows leave over as their noise. ROUNDS 0 shows the rows as the table has them. No other rows
-are read. NAME=VALUE holds a cost at that value."""
+are read. NAME=VALUE holds a cost at that value.
+
+`burst` fits load_burst to the two K tiles of figures/fit_trace_v5.csv, which take 512 cycles."""
 import math, os, sys
 sys.dont_write_bytecode = True
 import rows
@@ -121,7 +123,17 @@ def intervals(costs, names, best, data):
         print(f"{name}: {costs[name]:.4g}, {low:.4g} to {high:.4g}")
 
 
+def burst():
+    """The fall of a GPC's clock with all of its tensor cores at work: least squares, each tile once."""
+    tiles = [[float(r[k]) for k in ("own", "mean", "count")] for r in rows.figures("fit_trace_v5.csv")
+             if r["span"] == "K_TILE"]
+    left = lambda fall: sum(n * (512 / rows.GHZ / (1 - fall * own) - ns) ** 2 for own, ns, n in tiles)
+    return min((n / 1000 for n in range(1000)), key=left)
+
+
 def main(args):
+    if args == ["burst"]:
+        return print(burst())
     rounds = int(args[0]) if args else 25
     held = {k: float(v) for k, v in (w.split("=") for w in args[1:] if "=" in w)}
     names, right, paths, loops = load()

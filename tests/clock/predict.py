@@ -240,23 +240,26 @@ def predict_traces(program):
             with open(path) as spans:
                 found = [[int(x) for x in line.split()] for line in spans]
             events = [{"pid": 0, "tid": t, "name": reduce.TAGS[tag], "ts": ts, "dur": took} for t, tag, ts, took in found]
-            w.writerows([kernel, *row] for row in reduce.spans(events, warps, near=(34, 74)))
+            w.writerows([kernel, *row[:-1]] for row in reduce.spans(events, warps, near=(34, 74)))
         os.remove(path)
 
 
 def trace_table():
     known = {(r["kernel"], r["span"], int(r["pairs"])): r for r in made("trace.csv")}
-    lines = ["| trace | span | pairs at work | published, ns | predicted, ns | error |", "|---|---|---|---|---|---|"]
+    lines = ["| trace | span | pairs at work | of the same GPC | published, ns | predicted, ns | error"
+             " | of the means |",
+             "|---|---|---|---|---|---|---|---|"]
     for kernel, name in (("v5, in sample", "fit_trace_v5.csv"), ("v6", "held_trace_v6.csv")):
         for r in rows.figures(name):
             of = known.get((kernel[:2], r["span"], int(r["pairs"])))
             if not of or r["span"].startswith("WAIT"):
                 continue
             column = "mean" if r["span"] == "K_TILE" else "median"
-            slower = rows.GHZ / load_ghz(int(r["pairs"]) / 74, "load_burst")
+            slower = rows.GHZ / load_ghz(float(r["own"]), "load_burst")
             got, want = float(of[column]) * slower, float(r[column])
-            lines.append(f"| {kernel} | {r['span']} | {r['pairs']} | {want:.0f} | {got:.0f} |"
-                         f" {100 * (got / want - 1):+.0f} % |")
+            means = float(of["mean"]) * slower / float(r["mean"])
+            lines.append(f"| {kernel} | {r['span']} | {r['pairs']} | {100 * float(r['own']):.0f} % | {want:.0f} |"
+                         f" {got:.0f} | {100 * (got / want - 1):+.0f} % | {100 * (means - 1):+.0f} % |")
     return lines
 
 

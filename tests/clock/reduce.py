@@ -4,7 +4,7 @@
 Both are git directories, of SemiAnalysisAI/microbench-blackwell and gau-nernst/learn-cuda. Each file says at its head
 where its rows come from. What the table of costs may be fitted to is in files named fit_*, what it is held to in files
 named held_*; the rules of the split are `is_fit` and `LADDER_FIT`, and the README says them in words."""
-import csv, gzip, io, json, os, re, statistics, subprocess, sys
+import collections, csv, gzip, io, json, os, re, statistics, subprocess, sys
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures")
 COMMITS = {"SemiAnalysisAI/microbench-blackwell": "9a068d8", "gau-nernst/learn-cuda": "1454f8b"}
@@ -98,30 +98,44 @@ def main(bench, learn):
         put(f"{'fit' if kernel == LADDER_FIT[0] else 'held'}_trace_{kernel}.csv",
             [f"{repo}, commit {commit}, {path}", "a B200 of Modal; one launch of 4096 x 4096 x 4096 after five, bf16;"
              " nanoseconds by %globaltimer, which counts in 32", "K_TILE: 256x256x64, from one ISSUE_MMA to the next,"
-             " over the 21st to the 60th of a tile; pairs: that had a main loop when this tile was half done"],
-            ["span", "pairs", "count", "p10", "median", "p90", "mean"],
+             " over the 21st to the 60th of a tile; pairs: that had a main loop when this tile was half done",
+             "own: the share of the same GPC's pairs that had one then"],
+            ["span", "pairs", "count", "p10", "median", "p90", "mean", "own"],
             spans(json.loads(gzip.decompress(packed.stdout))["traceEvents"], 4 if kernel == "v5" else 6))
 
 
 TAGS = ("SETUP", "ISSUE_TMA", "ISSUE_MMA", "WAIT_TMA", "WAIT_MMA", "WAIT_MAINLOOP", "WAIT_EPILOGUE", "EPILOGUE")
 
 
+def gpc_of(sm):
+    """emulator/clock/model.h: clock_gpc(). In the last wave of v5 34 pairs are at work. Their SMs are 0, 4, 12, 14, 16,
+    20, 28, 30 and so on, the same four of eight TPCs five times; from SM 80 on, three of seven. So TPCs are numbered
+    round the GPCs, and the first GPC has five."""
+    tpc = sm // 2
+    return tpc % 8 if tpc < 40 else 1 + (tpc - 40) % 7
+
+
 def spans(events, warps, near=None):
     """Rows of what a trace's spans took, by how many pairs were at work, or by that of `near` which is nearest. Threads
-    are warps of CTAs, in order; each of them has the same tiles one after the other, of 64 K tiles."""
+    are warps of CTAs, in order; each of them has the same tiles one after the other, of 64 K tiles. A pid is an SM."""
     threads = {}
     for e in sorted(events, key=lambda e: e["ts"]):
         threads.setdefault(e["tid"] - e["pid"], []).append(e)
     of = lambda name: {t: [e for e in found if e["name"] == name] for t, found in threads.items()}
     tiles = {(t // warps // 2, i // 64): found[i:i + 64]
              for t, found in of("ISSUE_MMA").items() for i in range(0, len(found), 64)}
-    loops = [(tile[0]["ts"], tile[-1]["ts"]) for tile in tiles.values()]
-    pairs = {}
+    loops = [(tile[0]["ts"], tile[-1]["ts"], gpc_of(tile[0]["pid"])) for tile in tiles.values()]
+    has = collections.Counter(gpc_of(sm) for sm in {tile[0]["pid"] for tile in tiles.values()})
+    pairs, own = {}, {}
     for key, tile in tiles.items():
         middle = (tile[0]["ts"] + tile[-1]["ts"]) / 2
-        pairs[key] = sum(a <= middle <= b for a, b in loops)
+        at_work = [g for a, b, g in loops if a <= middle <= b]
+        gpc = gpc_of(tile[0]["pid"])
+        pairs[key] = len(at_work)
+        share = at_work.count(gpc) / has[gpc]
         if near:
             pairs[key] = min(near, key=lambda n: abs(n - pairs[key]))
+        own.setdefault(pairs[key], []).append(share)
     took = {}
     for key, tile in tiles.items():
         took.setdefault(("K_TILE", pairs[key]), []).append((tile[60]["ts"] - tile[20]["ts"]) / 40)
@@ -133,7 +147,7 @@ def spans(events, warps, near=None):
     for (name, n), values in sorted(took.items()):
         deciles = statistics.quantiles(values, n=10)
         yield [name, n, len(values), *(f"{x:.0f}" for x in (deciles[0], statistics.median(values), deciles[8])),
-               f"{statistics.mean(values):.1f}"]
+               f"{statistics.mean(values):.1f}", f"{statistics.mean(own[n]):.3f}"]
 
 
 if __name__ == "__main__":

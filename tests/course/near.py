@@ -5,6 +5,8 @@ near/0N.txt has those of the holes, a key and its text a line; `#` begins a comm
   of WORD                   a hole of course/fill/0N.txt; the next are near misses of it
   near POINTS REASON        a hand-in, its points, and why: the id of a rule that its mark names, or `wrong`: D is;
                             `stopped`: it executes far too much
+  slow                      a hand-in that is right and too slow: the step's own kernel takes less than 95 % of its
+                            cycles, and it does not have all points
   - TEXT                    the solution without this text, which is in the hole once ...
   + TEXT                    ... and with this one in its place
 
@@ -24,7 +26,7 @@ ROOM = os.path.join(ROOT, "tests", "course", "near")
 
 
 class Miss:
-    """One near miss. where: catalogue and line."""
+    """One near miss. points: None of a slow one. where: catalogue and line."""
 
     def __init__(self, name, points, reason, where):
         self.name, self.points, self.reason, self.where, self.old, self.new = name, points, reason, where, "", ""
@@ -49,6 +51,8 @@ class Misses(Lines):
             elif key == "near" and re.fullmatch(r"\d+ [a-z0-9-]+", rest):
                 points, reason = rest.split()
                 self.found.append(Miss(f"{lesson}-fill-{self.word}", int(points), reason, self.where()))
+            elif key == "slow" and not rest:
+                self.found.append(Miss(f"{lesson}-fill-{self.word}", None, "slow", self.where()))
             elif key == "-":
                 self.found[-1].old = rest
             elif key == "+":

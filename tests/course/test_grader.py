@@ -204,7 +204,7 @@ class Parts(unittest.TestCase):
             marks.judge_cycles(mark, [launch], [{"model": {"cycles": 1000, "doubts": other, "why_not": ""}}], 20)
             return mark.points
 
-        self.assertEqual([judged(r) for r in (0.5, 1, 1.15, 1.325, 1.5, 9)], [100, 100, 100, 90, 80, 80])
+        self.assertEqual([judged(r) for r in (0.5, 1, 1.05, 1.275, 1.5, 9)], [100, 100, 100, 90, 80, 80])
         self.assertEqual(judged(9, "it reads %clock", "it reads %clock"), 100, "they count for nobody")
         self.assertEqual(judged(1, "it reads %clock"), 80, "a doubt of one's own costs the points")
 

@@ -22,6 +22,7 @@ p.add_argument("--only", default="")
 O = p.parse_args()
 SEEDS = O.seeds.split(",")
 REASONS = {"wrong": "D is wrong", "stopped": "stopped it after far more instructions"}
+MARGIN = 0.95  # the clock tells no more apart
 ENDLESS = " for (;;) __syncwarp();"  # in a macro, too
 
 
@@ -49,6 +50,16 @@ class Near(unittest.TestCase):
             self.assertEqual(mark.points, points, said)
             self.assertIn(REASONS.get(reason, reason), said)
 
+    def slow(self, e, text):
+        with self.subTest(e.name, reason="slow"):
+            mark = self.mark(e, text)
+            said = "\n".join([*mark.notes, *(f.rule for f in mark.findings)])
+            self.assertEqual({name: got == of for name, (got, of) in mark.parts.items()},
+                             {"results": True, "rules": True, "cycles": False}, said)
+            took, own = re.search(r"by the model: (\d+), the step's own kernel (\d+)", said).groups()
+            self.assertLess(int(own) / int(took), MARGIN, said)
+            print(f"{e.name}: {int(own) / int(took):.3f}, {mark.points} points")
+
     def of(self, kind):
         return [e for e in self.all.values() if e.kind == kind]
 
@@ -64,7 +75,10 @@ class Near(unittest.TestCase):
         for lesson in O.lessons:
             found = [miss for miss in near.of_holes(lesson) if O.only in miss[0].name]
             for e, text, points, reason in found:
-                self.expect(e, text, points, reason)
+                if points is None:
+                    self.slow(e, text)
+                else:
+                    self.expect(e, text, points, reason)
             for e in self.of(FILL):
                 if e.lesson == lesson:
                     self.assertGreaterEqual(sum(other.name == e.name for other, *_ in found), 3, e.name)

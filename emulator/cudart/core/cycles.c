@@ -120,9 +120,9 @@ static void finish(struct stats_cycles *s) {
         qsort(s->waits, kept, sizeof *s->waits, by_cycles);
 }
 
-struct stats_time rt_time(const struct clock_state *state, double cycles, double tensor) {
+struct stats_time rt_time(const struct clock_state *state, double cycles, struct clock_load load) {
     const struct clock_table table = clock_b200_in(state);
-    const struct clock_time t = clock_time(&table, state, cycles, tensor);
+    const struct clock_time t = clock_time(&table, state, cycles, load);
     struct stats_time found = {.ghz = t.ghz, .ns = t.ns, .low = t.low, .high = t.high};
     clock_state_text(state, found.state, sizeof found.state);
     return found;
@@ -143,7 +143,7 @@ struct stats_cycles *rt_cycles(const struct trace_log *log, const struct clock_s
     s->tensor = r.sms && r.cycles > 0 ? r.busy.tensor / (r.cycles * r.sms) : 0;
     s->tma = r.sms && r.cycles > 0 ? r.busy.tma / (r.cycles * r.sms) : 0;
     s->hbm = r.cycles > 0 ? r.busy.hbm / r.cycles : 0;
-    s->time = rt_time(state, r.cycles, r.cycles > 0 ? r.busy.tensor / (r.cycles * table.sms) : 0);
+    s->time = rt_time(state, r.cycles, r.load);
     s->time.ptx = 2 * log->counted < log->instructions;
     s->l2_bytes = r.busy.l2_bytes;
     s->hbm_bytes = r.busy.hbm_bytes;

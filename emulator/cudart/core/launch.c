@@ -409,7 +409,7 @@ static void has_ended(void *ctx, uint64_t took) {
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
     if (c->time && c->clock) {
         const double cycles = clock_online_cycles(c->clock);
-        struct stats_time time = rt_time(&c->state, cycles, clock_online_tensor(c->clock));
+        struct stats_time time = rt_time(&c->state, cycles, clock_online_load(c->clock));
         time.ptx = clock_online_ptx(c->clock);
         rt_time_tell(f->name, cycles, time);
     }

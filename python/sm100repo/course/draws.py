@@ -101,14 +101,16 @@ def problems(step, r):
             return found
 
 
-def draw(step, name, text, word="", also=()):
+def draw(step, name, text, word="", also=(), timing=()):
     """(the word that repeats the draw, the trials). The first has the cycles, in the order of the model's
-    time; one launches more than once. also: the arguments under which the exercise's mistake shows, run, too."""
+    time; one launches more than once. also: the arguments under which the exercise's mistake shows, run, too.
+    timing: those under which being slow shows; the first trial has them beside what is drawn."""
     seed = hashlib.sha256(f"{word}\0{name}\0{text}".encode()).hexdigest()[:16]
     r = random.Random(seed)
     drawn = problems(step, r)
     seeded = not step.startswith("01")  # its programs draw nothing
-    plan = [(0, "model"), (0, "default"), (0, "lazy"), (0, f"random:{r.randrange(1 << 20)}"),
+    drawn.append({**drawn[0], **dict(argument[2:].split("=") for argument in timing)})
+    plan = [(3 if timing else 0, "model"), (0, "default"), (0, "lazy"), (0, f"random:{r.randrange(1 << 20)}"),
             (1, "default"), (1, "eager"), (1, f"pct:{r.randrange(1 << 20)},3"),
             (2, "lazy"), (2, f"random:{r.randrange(1 << 20)}")]
     made = []

@@ -6,7 +6,7 @@ Syntax (course/README.md has an example), a key and its text a line; `#` begins 
   run NAME = ARGUMENTS...   arguments of its program; use NAME: those of the next holes
   hole WORD: RULES...       an exercise; RULES: what may tell the hole, nothing where the answer is merely wrong
   title TEXT                what it is about
-  timed                     modelled cycles count
+  timed [--NAME=VALUE...]   modelled cycles count, of a run with these arguments beside those that are drawn
   strict RULES...           of class strict, which cost no points elsewhere: here the task asks for them
   in FUNCTION               where `from` is looked for; without it in the whole kernel
   from TEXT                 the region begins with this text ...
@@ -19,6 +19,7 @@ is a Drift, with the line of the catalogue: a step that has changed needs its ho
 """
 
 import os
+import re
 import shlex
 
 from sm100repo import read
@@ -52,7 +53,7 @@ class Hole:
 
     def __init__(self, word, rules, step, run, where):
         self.word, self.rules, self.step, self.run, self.where = word, rules, step, run, where
-        self.title, self.text, self.timed, self.strict, self.regions = "", [], False, [], []
+        self.title, self.text, self.timed, self.strict, self.regions = "", [], None, [], []
 
     def start(self, kernel_text):
         """(the kernel with the hole, its first and last line)."""
@@ -76,7 +77,7 @@ class Hole:
         return Exercise(name=name_of(lesson, self), lesson=lesson, kind=FILL, title=self.title,
                         text="\n".join(self.text).strip() + "\n", step=self.step, start=start, solution=kernel_text,
                         first=first, last=last, rules=tuple(self.rules), strict=tuple(self.strict), run=tuple(self.run),
-                        timed=self.timed)
+                        timed=self.timed is not None, timing=tuple(self.timed or ()))
 
 
 class Holes(Lines):
@@ -118,7 +119,9 @@ class Holes(Lines):
         if key == "title":
             hole.title = rest
         elif key == "timed":
-            hole.timed = True
+            hole.timed = rest.split()
+            if not all(re.fullmatch(r"--[a-z-]+=[^=]+", word) for word in hole.timed):
+                self.fail("arguments of `timed` are --NAME=VALUE")
         elif key == "strict":
             hole.strict = rest.split()
         elif key == "text":

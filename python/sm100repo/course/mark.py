@@ -4,9 +4,10 @@ fill, repair: results (D is right in every run), rules kept (the checker found n
 is timed. Results are the gate: who has them wrong in one run, lets other units do the work than the step's own kernel,
 or leaves in what the exercise asks to mend, has nothing. predict: each question the same.
 
-Cycles are the model's, of the student's kernel and of the step's own with the same arguments: all points up to 15 %
-more, fewer up to 50 %. Where the model has a doubt of the step's own run, they count for nobody, and the rest makes the
-hundred. A doubt of the student's run alone costs the points. They never make a right kernel a wrong one.
+Cycles are the model's, of the student's kernel and of the step's own with the same arguments: all points up to 5 %
+more, which is less than the clock can tell apart, fewer up to 50 %. Where the model has a doubt of the step's own run,
+they count for nobody, and the rest makes the hundred. A doubt of the student's run alone costs the points. They never
+make a right kernel a wrong one.
 """
 
 import functools
@@ -19,7 +20,7 @@ from sm100repo.course import draws, sandbox, submission, trial
 from sm100repo.course.model import PREDICT, REPAIR
 from sm100repo.toolkit import Toolkit
 
-FULL, NONE = 1.15, 1.5  # of the step's own cycles: all points to here, none from there
+FULL, NONE = 1.05, 1.5  # of the step's own cycles: all points to here, none from there
 POINTS = {False: {"results": 60, "rules": 40}, True: {"results": 50, "rules": 30, "cycles": 20}}
 
 
@@ -100,7 +101,8 @@ class Grader:
             scratch = os.path.realpath(scratch)
             program, folder = submission.make_program(self.root, self.build, self.toolkit, exercise.step, text, scratch,
                                                       shown)
-            mark.draw, trials = draws.draw(exercise.step, exercise.name, text, self.word, exercise.run)
+            mark.draw, trials = draws.draw(exercise.step, exercise.name, text, self.word, exercise.run,
+                                           exercise.timing)
             own = submission.program_path(self.build, exercise.step)
             references = self.references(own, trials, scratch)
             watchdog = 1_000_000 + 20 * max(launch["instructions"]["issued"]

@@ -41,6 +41,7 @@ class Exercise:
     strict: tuple[str, ...] = ()  # ids of class strict, which cost nothing elsewhere: here the task asks for them
     run: tuple[str, ...] = ()  # arguments of the step's program under which the mistake or hole shows
     timed: bool = False  # modelled cycles count
+    timing: tuple[str, ...] = ()  # and these arguments of the program, on top of what is drawn, when they are taken
     questions: tuple[Question, ...] = field(default=())
     seed: str = ""  # that drew it; none for a hole, which is the same for all
     place: int = 0  # of a repair: which of the lesson's, from 1: the same column of marks for all seeds

@@ -1,6 +1,6 @@
 /* From cycles to time: what --clock takes, costs in ns and GB/s, and the clock under load. */
-#include "clock/load.h"
 #include "check.h"
+#include "clock/load.h"
 
 #include <string.h>
 
@@ -67,8 +67,10 @@ static void test_time(void) {
     t.band_low = 0.75;
     t.band_high = 1.5;
     const struct clock_state boost = {CLOCK_BOOST, 0}, burst = {CLOCK_BURST, 0}, sustained = {CLOCK_SUSTAINED, 0};
-    const struct clock_time a = clock_time(&t, &boost, 1000, 1), b = clock_time(&t, &burst, 1000, 1),
-                            c = clock_time(&t, &sustained, 1000, 0.5), d = clock_time(&t, &sustained, 1000, 0);
+    /* at once it is a matter of the GPCs at work, in a row of all of the chip */
+    const struct clock_load full = {1, 1}, part = {0.25, 1}, half = {0.5, 1}, none = {0};
+    const struct clock_time a = clock_time(&t, &boost, 1000, full), b = clock_time(&t, &burst, 1000, part),
+                            c = clock_time(&t, &sustained, 1000, half), d = clock_time(&t, &sustained, 1000, none);
     CHECK_NEAR(a.ghz, 2, 0);
     CHECK_NEAR(a.ns, 500, 0);
     CHECK(a.low == a.ns && a.high == a.ns);
@@ -82,7 +84,7 @@ static void test_time(void) {
     const struct clock_table slow = clock_b200_in(&locked), usual = clock_b200_in(&sustained);
     CHECK_NEAR(slow.clock, 1.3, 0);
     CHECK_NEAR(usual.clock, clock_b200().clock, 0);
-    CHECK_NEAR(clock_time(&slow, &locked, 1300, 1).ns, 1000, 1e-9);
+    CHECK_NEAR(clock_time(&slow, &locked, 1300, full).ns, 1000, 1e-9);
 }
 
 int main(void) {

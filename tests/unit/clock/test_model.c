@@ -243,6 +243,42 @@ static void test_l2_many(void) {
     clock_model_free(m);
 }
 
+static void test_gpcs(void) {
+    uint32_t tpcs[CLOCK_GPCS] = {0};
+    for (uint32_t sm = 0; sm < 148; sm += 2) {
+        CHECK(clock_gpc(sm) == clock_gpc(sm + 1));
+        tpcs[clock_gpc(sm)]++;
+    }
+    CHECK(tpcs[0] == 5 && tpcs[7] == 9);
+    for (uint32_t g = 1; g < 7; g++)
+        CHECK(tpcs[g] == 10);
+    const struct clock_table t = clock_b200();
+    struct clock_model *m = clock_model_create(&t);
+    CHECK(clock_load_of(m, 100).all == 0 && clock_load_of(m, 100).gpcs == 0 && clock_load_of(m, 0).all == 0);
+    for (uint32_t sm = 0; sm < 148; sm++)
+        if (clock_gpc(sm) == 3)
+            m->sm[sm].tensor.busy = 50;
+    CHECK_NEAR(clock_load_of(m, 100).all, 0.5 * 20 / 148, 1e-12);
+    CHECK_NEAR(clock_load_of(m, 100).gpcs, 0.5, 1e-12); /* one GPC works, half of the time */
+    for (uint32_t sm = 0; sm < 148; sm++)
+        m->sm[sm].tensor.busy = 100;
+    CHECK_NEAR(clock_load_of(m, 100).gpcs, 1, 1e-12);
+    clock_model_free(m);
+}
+
+static void test_stores(void) {
+    struct clock_table t = clock_b200();
+    t.tma_issue = t.tma_box = t.tma_row = t.tma_line = 0;
+    t.tma_read = 32;
+    struct clock_model *m = clock_model_create(&t);
+    const struct clock_box box = {.address = 0, .bytes = 4096, .row = 128};
+    CHECK_NEAR(clock_store_read(m, 0, 1000, &box), 1128, 0); /* at its rate, */
+    CHECK_NEAR(clock_store_read(m, 0, 1000, &box), 1256, 0); /* one behind the other, */
+    CHECK_NEAR(clock_store_read(m, 1, 1000, &box), 1128, 0); /* each SM for itself; */
+    CHECK_NEAR(m->sm[0].tma.free, 1000, 0);                  /* loads may be asked for meanwhile */
+    clock_model_free(m);
+}
+
 static void test_table(void) {
     struct clock_table t = clock_b200();
     CHECK(clock_table_set(&t, "wake", 77));
@@ -265,6 +301,8 @@ int main(void) {
     test_l2_halves();
     test_write_back();
     test_l2_many();
+    test_gpcs();
+    test_stores();
     test_table();
     return check_report();
 }
