@@ -201,12 +201,19 @@ static const struct known *know(struct launch_island *isl, const struct insn *in
     return k;
 }
 
+/* When the loads have answered that the next instruction waits for. */
+static double has_loads_at(struct launch_island *isl, const struct warp *w, const struct group *g,
+                           const struct known *k) {
+    const struct mach_timing *t = timing_of(isl);
+    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
+    return load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+}
+
 /* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
  * next when it has. */
 static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
     struct mach_timing *t = timing_of(isl);
-    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
-    const double answered = load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+    const double answered = has_loads_at(isl, w, g, k);
     if (answered <= t->now)
         return false;
     if (g->time.slots)
@@ -215,10 +222,45 @@ static bool waits_for_load(struct launch_island *isl, struct warp *w, struct gro
     return true;
 }
 
+static void count(struct group *g, const struct known *k) {
+    g->time.slots += k->cost.slots;
+    g->time.cycles += k->cost.cycles;
+}
+
+/* Runs the next instruction, or parks (`k` is NULL). */
+static void run_one_ahead(struct warp *w, struct group *g, const struct known *k) {
+    if (k && !g->again)
+        count(g, k);
+    warp_step(w, g);
+}
+
+/* Runs the next instruction, and with it as many as are straight and need not wait, at most `most`; returns how many. */
+static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
+                                   uint32_t most) {
+    const struct insn *in = k->in;
+    const double now = timing_of(isl)->now;
+    uint32_t n = 0;
+    for (most = most < in->run ? most : in->run; n < most; n++) {
+        k = know(isl, &in[n]);
+        if (n && (!k->registers || has_loads_at(isl, w, g, k) > now))
+            break;
+        count(g, k);
+        warp_loads_execute(w, g, k->in);
+    }
+    for (uint32_t ran = 0; ran < n && !isl->m.fault; ran++) {
+        ran += warp_step_straight(w, g, n - ran);
+        g->again = ran < n; /* one whose guard has to be looked at: it has been counted */
+        if (g->again && !isl->m.fault)
+            warp_step(w, g);
+    }
+    return n;
+}
+
 /* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
 static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
     const struct known *k = NULL;
+    const bool straight = !w->before && !events_wanted(w->gpu, WANT_STEP);
     for (uint32_t n = 0; n < AHEAD; n++) {
         const struct insn *in = warp_next(w, g);
         k = in ? know(isl, in) : NULL;
@@ -226,11 +268,10 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
             return;
         if (k && !k->registers)
             break;
-        if (k && !g->again) {
-            g->time.slots += k->cost.slots;
-            g->time.cycles += k->cost.cycles;
-        }
-        warp_step(w, g);
+        if (straight && k && in->run && !g->again && !g->told)
+            n += run_straight_ahead(isl, w, g, k, AHEAD - n) - 1;
+        else
+            run_one_ahead(w, g, k);
         if (!k || g->state != GROUP_READY || isl->m.fault)
             return;
         k = NULL;
