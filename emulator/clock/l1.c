@@ -41,10 +41,26 @@ static struct clock_l1 *l1_of(struct clock_model *m, uint32_t sm) {
     return *l1;
 }
 
+static struct way *set_of(struct clock_l1 *l1, uint64_t line) {
+    const uint64_t key = line * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return &l1->ways[(key * l1->sets >> 32) * WAYS];
+}
+
+/* What is known of these lines is hardly ever in the host's caches: it comes for all of them at once. */
+static void expect(struct clock_model *m, struct clock_l1 *l1, const struct clock_access *a) {
+    for (uint32_t i = 0; i < a->num; i++) {
+        const char *set = (const char *)set_of(l1, a->touches[i].line);
+        __builtin_prefetch(set, 1);
+        __builtin_prefetch(set + 64, 1);
+        clock_l2_expect(m, a->touches[i].line, false);
+    }
+    for (uint32_t i = 0; i < a->num; i++)
+        clock_l2_expect(m, a->touches[i].line, true);
+}
+
 /* The line's way, or NULL; `take`: in place of the one used longest ago. */
 static struct way *find(struct clock_l1 *l1, uint64_t line, bool take) {
-    const uint64_t key = line * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    struct way *set = &l1->ways[(key * l1->sets >> 32) * WAYS], *oldest = set;
+    struct way *set = set_of(l1, line), *oldest = set;
     for (struct way *w = set; w < set + WAYS; w++) {
         if (w->line == line + 1) {
             w->used = ++l1->tick;
@@ -110,6 +126,7 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
     struct clock_l1 *l1 = l1_of(m, sm);
     const double out = clock_take(&m->sm[sm].threads, at, a->num * t->thread_line);
     double done = out + t->l1_latency;
+    expect(m, l1, a);
     for (uint32_t i = 0; i < a->num; i++) {
         const struct clock_touch *x = &a->touches[i];
         struct way *w = find(l1, x->line, !a->strong);
@@ -138,6 +155,7 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
 double clock_thread_write(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a) {
     struct clock_l1 *l1 = l1_of(m, sm);
     uint32_t bytes = 0, sectors = 0;
+    expect(m, l1, a);
     for (uint32_t i = 0; i < a->num; i++) {
         const struct clock_touch *x = &a->touches[i];
         struct way *w = find(l1, x->line, false);

@@ -16,9 +16,9 @@ static void enlarge(struct clock_l2 *l2) {
     const uint32_t cap = l2->cap ? 2 * l2->cap : 1024;
     l2->lines = xrealloc_array(l2->lines, cap, sizeof *l2->lines);
     xfree(l2->table);
-    l2->table = xcalloc(cap, sizeof *l2->table);
+    l2->table = xcalloc(4 * (size_t)cap, sizeof *l2->table); /* few lines share a slot */
     l2->cap = cap;
-    l2->mask = cap - 1;
+    l2->mask = 4 * cap - 1;
     for (uint32_t i = 0; i < l2->num; i++) {
         uint32_t *head = &l2->table[slot_of(l2, l2->lines[i].key)];
         l2->lines[i].next_hash = *head;
@@ -60,6 +60,14 @@ static uint32_t find(const struct clock_l2 *l2, uint64_t key) {
     while (n && l2->lines[n - 1].key != key)
         n = l2->lines[n - 1].next_hash;
     return n;
+}
+
+void clock_l2_expect(const struct clock_model *m, uint64_t line, bool further) {
+    const struct clock_l2 *l2 = &m->held;
+    if (!l2->cap)
+        return;
+    const uint32_t *head = &l2->table[slot_of(l2, line * 128 / (uint64_t)m->costs->hbm_granule)];
+    __builtin_prefetch(further && *head ? (const void *)&l2->lines[*head - 1] : head);
 }
 
 /* A line for `key`, in place of what was used longest ago when the bytes would be too many. */

@@ -134,6 +134,8 @@ void clock_l1_clear(struct clock_l1 *l1);
 
 /* Asks L2 for it at `asked`, as is known `at` an earlier time: when the bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
+/* A line of 128 bytes will be looked for: the host fetches what is known of it, or, `further`, what that leads to. */
+void clock_l2_expect(const struct clock_model *m, uint64_t line, bool further);
 /* A line of 128 bytes has been written to it. */
 void clock_l2_put(struct clock_model *m, uint64_t line, double at);
 /* `bytes` are written to L2, and to HBM sooner or later. */

@@ -28,57 +28,76 @@ struct known {
     bool registers; /* it touches registers alone, or nobody can tell when: of_order */
 };
 
+/* An agent in the heap. Its key lies here, and not with the warp: hundreds of those are not in the host's caches. */
+struct place {
+    double at;
+    uint64_t order;
+    uint32_t number;
+};
+
 struct timed {
-    struct mach_agent **heap;
-    uint32_t num, cap;
+    struct place *heap;
+    /* by number, which an agent has as long as it is in the heap: where, and who */
+    uint32_t *at;
+    struct mach_agent **agents;
+    uint32_t *spare; /* numbers that nobody has */
+    uint32_t num, num_spare, numbers, cap;
     struct known known[KNOWN]; /* by a hash */
 };
 
 /* --- agents in the order of their times --------------------------------------------------------------------------- */
 
-static bool sooner(const struct mach_agent *a, const struct mach_agent *b) {
+static bool sooner(const struct place *a, const struct place *b) {
     return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-static void put_at(struct timed *t, struct mach_agent *a, uint32_t place) {
-    t->heap[place - 1] = a;
-    a->place = place;
+static void put_at(struct timed *t, struct place a, uint32_t i) {
+    t->heap[i] = a;
+    t->at[a.number] = i;
 }
 
-/* The agent's time has changed: moves it to where it belongs. */
-static void move(struct timed *t, struct mach_agent *a) {
-    uint32_t i = a->place;
-    for (; i > 1 && sooner(a, t->heap[i / 2 - 1]); i /= 2)
-        put_at(t, t->heap[i / 2 - 1], i);
-    for (uint32_t k = 2 * i; k <= t->num; i = k, k = 2 * i) {
-        if (k < t->num && sooner(t->heap[k], t->heap[k - 1]))
-            k++;
-        if (!sooner(t->heap[k - 1], a))
+/* Puts it where it belongs, into place `i` or one above or below. */
+static void put(struct timed *t, struct place a, uint32_t i) {
+    for (; i && sooner(&a, &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        put_at(t, t->heap[(i - 1) / 2], i);
+    for (uint32_t k = 2 * i + 1; k < t->num; i = k, k = 2 * i + 1) {
+        k += k + 1 < t->num && sooner(&t->heap[k + 1], &t->heap[k]);
+        if (!sooner(&t->heap[k], &a))
             break;
-        put_at(t, t->heap[k - 1], i);
+        put_at(t, t->heap[k], i);
     }
     put_at(t, a, i);
 }
 
+static void enlarge(struct timed *t) {
+    t->cap = t->cap ? 2 * t->cap : 256;
+    t->heap = xrealloc_array(t->heap, t->cap, sizeof *t->heap);
+    t->at = xrealloc_array(t->at, t->cap, sizeof *t->at);
+    t->agents = xrealloc_array(t->agents, t->cap, sizeof *t->agents);
+    t->spare = xrealloc_array(t->spare, t->cap, sizeof *t->spare);
+}
+
 static void next_at(struct timed *t, struct mach_agent *a, double at) {
     a->at = at;
-    if (!a->place) {
-        t->heap = xgrow(t->heap, t->num, &t->cap, sizeof *t->heap);
-        put_at(t, a, ++t->num);
+    uint32_t i = a->number ? t->at[a->number - 1] : t->num;
+    if (!a->number) {
+        if (!t->num_spare && t->numbers == t->cap)
+            enlarge(t);
+        a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
+        t->agents[a->number - 1] = a;
+        t->num++;
     }
-    move(t, a);
+    put(t, (struct place){at, a->order, a->number - 1}, i);
 }
 
 static void take_out(struct timed *t, struct mach_agent *a) {
-    const uint32_t place = a->place;
-    if (!place)
+    if (!a->number)
         return;
-    struct mach_agent *last = t->heap[--t->num];
-    a->place = 0;
-    if (last == a)
-        return;
-    put_at(t, last, place);
-    move(t, last);
+    const uint32_t i = t->at[a->number - 1];
+    t->spare[t->num_spare++] = a->number - 1;
+    a->number = 0;
+    if (i != --t->num)
+        put(t, t->heap[t->num], i);
 }
 
 static uint64_t order_of(const struct cta *cta, bool queue, uint64_t number) {
@@ -201,12 +220,19 @@ static const struct known *know(struct launch_island *isl, const struct insn *in
     return k;
 }
 
+/* When the loads have answered that the next instruction waits for. */
+static double has_loads_at(struct launch_island *isl, const struct warp *w, const struct group *g,
+                           const struct known *k) {
+    const struct mach_timing *t = timing_of(isl);
+    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
+    return load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+}
+
 /* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
  * next when it has. */
 static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
     struct mach_timing *t = timing_of(isl);
-    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
-    const double answered = load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+    const double answered = has_loads_at(isl, w, g, k);
     if (answered <= t->now)
         return false;
     if (g->time.slots)
@@ -215,10 +241,45 @@ static bool waits_for_load(struct launch_island *isl, struct warp *w, struct gro
     return true;
 }
 
+static void count(struct group *g, const struct known *k) {
+    g->time.slots += k->cost.slots;
+    g->time.cycles += k->cost.cycles;
+}
+
+/* Runs the next instruction, or parks (`k` is NULL). */
+static void run_one_ahead(struct warp *w, struct group *g, const struct known *k) {
+    if (k && !g->again)
+        count(g, k);
+    warp_step(w, g);
+}
+
+/* Runs the next instruction, and with it as many as are straight and need not wait, at most `most`; returns how many. */
+static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
+                                   uint32_t most) {
+    const struct insn *in = k->in;
+    const double now = timing_of(isl)->now;
+    uint32_t n = 0;
+    for (most = most < in->run ? most : in->run; n < most; n++) {
+        k = know(isl, &in[n]);
+        if (n && (!k->registers || has_loads_at(isl, w, g, k) > now))
+            break;
+        count(g, k);
+        warp_loads_execute(w, g, k->in);
+    }
+    for (uint32_t ran = 0; ran < n && !isl->m.fault; ran++) {
+        ran += warp_step_straight(w, g, n - ran);
+        g->again = ran < n; /* one whose guard has to be looked at: it has been counted */
+        if (g->again && !isl->m.fault)
+            warp_step(w, g);
+    }
+    return n;
+}
+
 /* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
 static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
     const struct known *k = NULL;
+    const bool straight = !w->before && !events_wanted(w->gpu, WANT_STEP);
     for (uint32_t n = 0; n < AHEAD; n++) {
         const struct insn *in = warp_next(w, g);
         k = in ? know(isl, in) : NULL;
@@ -226,11 +287,10 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
             return;
         if (k && !k->registers)
             break;
-        if (k && !g->again) {
-            g->time.slots += k->cost.slots;
-            g->time.cycles += k->cost.cycles;
-        }
-        warp_step(w, g);
+        if (straight && k && in->run && !g->again && !g->told)
+            n += run_straight_ahead(isl, w, g, k, AHEAD - n) - 1;
+        else
+            run_one_ahead(w, g, k);
         if (!k || g->state != GROUP_READY || isl->m.fault)
             return;
         k = NULL;
@@ -303,7 +363,7 @@ void launch_take_timed_turn(struct launch_island *isl) {
         if (isl->m.fault || (n % LOOK == 0 && launch_turn_over(isl)))
             return;
         if (isl->timed->num)
-            run_agent(isl, isl->timed->heap[0]);
+            run_agent(isl, isl->timed->agents[isl->timed->heap[0].number]);
         else if (launch_unstick(isl))
             place_all(isl);
         else {
@@ -314,8 +374,13 @@ void launch_take_timed_turn(struct launch_island *isl) {
 }
 
 void launch_timed_free(struct launch_island *isl) {
-    if (isl->timed)
-        xfree(isl->timed->heap);
-    xfree(isl->timed);
+    struct timed *t = isl->timed;
+    if (!t)
+        return;
+    xfree(t->heap);
+    xfree(t->at);
+    xfree(t->agents);
+    xfree(t->spare);
+    xfree(t);
     isl->timed = NULL;
 }

@@ -6,6 +6,7 @@
  */
 #include "isa/isa.h"
 #include "lower/parts.h"
+#include "warp/loads.h"
 
 #include <string.h>
 
@@ -414,6 +415,7 @@ static void lower_code(struct lowering *lo) {
             isa_bind(lo->m, f, in);
         else
             isa_bind_refused(in);
+        in->loads = warp_loads_kind(in);
         o += in->num_opnds;
     }
     f->inits = lo->inits;

@@ -18,10 +18,10 @@ struct warp;
 
 /* Who does one thing after the other: a warp or a queue. */
 struct mach_agent {
-    double at;      /* when it is next */
-    uint64_t order; /* among those of the same time */
-    uint32_t place; /* in the scheduler's heap, from 1; 0: not there */
-    struct warp *w; /* or NULL: */
+    double at;       /* when it is next */
+    uint64_t order;  /* among those of the same time */
+    uint32_t number; /* in the scheduler's heap, from 1; 0: not there */
+    struct warp *w;  /* or NULL: */
     struct async_queue *q;
 };
 

@@ -534,6 +534,14 @@ void warp_step(struct warp *w, struct group *g) {
     run_group(w, 1);
 }
 
+uint32_t warp_step_straight(struct warp *w, struct group *g, uint32_t n) {
+    enum warp_status s = WARP_NEXT;
+    w->yielded = false;
+    w->g = g;
+    warp_load_frame(w);
+    return run_straight(w, &w->func->code[g->pc], n, &s);
+}
+
 uint64_t warp_run(struct warp *w, uint64_t budget) {
     uint64_t ran = 0;
     w->yielded = false;

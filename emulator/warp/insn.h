@@ -98,6 +98,7 @@ struct insn {
     int32_t at[WARP_FAST_OPNDS];
     uint32_t poison[WARP_FAST_OPNDS];
     uint8_t from[WARP_FAST_OPNDS];
+    uint8_t loads; /* what it is to loads of global memory under way: warp/loads.c */
 };
 
 struct warp_func {

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { LOADS = 1, MOVES = 2, READS_MEMORY = 4 }; /* insn.loads */
+
 void warp_loads_free(struct warp *w) {
     if (w->loads)
         xfree(w->loads->of);
@@ -67,7 +69,10 @@ static bool moves(const struct insn *in) {
            (in->src->op == PTX_OP_st && of_shared(in));
 }
 
-static bool reads_memory(const struct insn *in) { return in->src->op == PTX_OP_ld || in->src->op == PTX_OP_ldu; }
+uint8_t warp_loads_kind(const struct insn *in) {
+    const bool reads = in->src->op == PTX_OP_ld || in->src->op == PTX_OP_ldu;
+    return (uint8_t)((is_load(in) ? LOADS : 0) | (moves(in) ? MOVES : 0) | (reads ? READS_MEMORY : 0));
+}
 
 /* The latest load whose result the instruction needs. Its first operand is what it writes, if it is a register. */
 static uint32_t of_operands(const struct warp *w, const struct group *g, const struct insn *in) {
@@ -81,22 +86,24 @@ static uint32_t of_operands(const struct warp *w, const struct group *g, const s
 
 uint32_t warp_loads_uses(const struct warp *w, const struct group *g, const struct insn *in) {
     const struct warp_loads *l = w->loads;
-    if (!l || l->used == l->num || moves(in))
+    if (!warp_loads_pending(w) || in->loads & MOVES)
         return 0;
     const uint32_t n = of_operands(w, g, in);
-    return reads_memory(in) ? n : later(n, l->wanted > l->used ? l->wanted : 0);
+    return in->loads & READS_MEMORY ? n : later(n, l->wanted > l->used ? l->wanted : 0);
 }
 
 uint32_t warp_loads_execute(struct warp *w, const struct group *g, const struct insn *in) {
+    if (!(in->loads & LOADS) && !warp_loads_pending(w))
+        return 0;
     const uint32_t uses = warp_loads_uses(w, g, in), base = w->frames[g->frame].base;
     if (uses)
         w->loads->used = uses;
-    if (is_load(in) && in->num_opnds) {
+    if (in->loads & LOADS && in->num_opnds) {
         make_room(w);
         set_operand(w->loads, base, &in->o[0], ++w->loads->num);
     } else if (w->loads && w->loads->used != w->loads->num && in->num_opnds) {
         make_room(w);
-        const uint32_t n = moves(in) ? of_operands(w, g, in) : 0;
+        const uint32_t n = in->loads & MOVES ? of_operands(w, g, in) : 0;
         w->loads->wanted = later(w->loads->wanted, n);
         set_operand(w->loads, base, &in->o[0], n);
     }

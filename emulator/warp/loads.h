@@ -24,6 +24,10 @@ struct warp_loads {
 };
 
 void warp_loads_free(struct warp *w);
+/* in->loads, when its source and operands are known. */
+uint8_t warp_loads_kind(const struct insn *in);
+/* Does any register await a load, or what was computed of one? */
+static inline bool warp_loads_pending(const struct warp *w) { return w->loads && w->loads->used != w->loads->num; }
 /* The latest load that the group's next instruction waits for, and no instruction before it has; 0: none. */
 uint32_t warp_loads_uses(const struct warp *w, const struct group *g, const struct insn *in);
 /* The group executes it: the same answer. */
