@@ -2,10 +2,10 @@
  *
  *     bench_forms [LIST [CSV [WORD]]]   LIST: tests/silicon/known_good.txt; only forms that contain WORD
  *
- * The forms are those that known-good kernels executed. A form is run in a loop of COPIES of it by four warps on one thread, with checks off and with the default checks. The
- * cost of the loop itself is taken off. A ratio is to a plain fma.rn.f32 of the same level. Below the list's forms come
- * some that were slow. Instructions that start an asynchronous engine or need a cluster are left out, and
- * counted.
+ * The forms are those that known-good kernels executed, and after them some that were slow. A form is run in a loop of
+ * COPIES of it by four warps on one thread, with checks off and with the default checks. The cost of the loop itself is
+ * taken off. A ratio is to a plain fma.rn.f32 of the same level. Instructions that start an asynchronous engine or need
+ * a cluster are left out, and counted.
  */
 #include "unit/run_ptx.h"
 
