@@ -21,8 +21,11 @@ ALU_FN2(mul_rn_f32, u32, u32, u32, bits_of(fl(a) * fl(b)))
 ALU_FN3(fma_rn_f32, u32, u32, u32, u32, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
 ALU_FN3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
 #else
-ALU_LONG3(fma_rn_f32, u32, u32, u32, u32, num_fma_f32(a, b, c, NUM_RN, 0))
-ALU_LONG3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, NUM_RN, 0))
+static inline uint32_t fma_of(uint32_t a, uint32_t b, uint32_t c) {
+    return bits_of((float)approx_sum((double)fl(a) * (double)fl(b), (double)fl(c)));
+}
+ALU_FN3(fma_rn_f32, u32, u32, u32, u32, fma_of(a, b, c))
+ALU_FN3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, fma_of(a, b, c))
 #endif
 ALU_FN2(add_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) + fl(b)))
 ALU_FN2(sub_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) - fl(b)))
@@ -39,10 +42,28 @@ ALU_SURE2(add_f32, approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
 ALU_SURE2(sub_f32, approx_add_round(a, b ^ 0x80000000, r, f, doubt), num_sub_f32(a, b, r, f))
 ALU_SURE2(mul_f32, approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
 ALU_SURE3(fma_f32, approx_fma_round(a, b, c, r, f, doubt), num_fma_f32(a, b, c, r, f))
-ALU_LONG2(add_f32x2, u32x2, u32x2, u32x2, num_add_f32(a, b, r, f))
-ALU_LONG2(sub_f32x2, u32x2, u32x2, u32x2, num_sub_f32(a, b, r, f))
-ALU_LONG2(mul_f32x2, u32x2, u32x2, u32x2, num_mul_f32(a, b, r, f))
-ALU_LONG3(fma_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, r, f))
+ALU_SURE_PAIR2(add_f32x2, approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
+ALU_SURE_PAIR2(sub_f32x2, approx_add_round(a, b ^ 0x80000000, r, f, doubt), num_sub_f32(a, b, r, f))
+ALU_SURE_PAIR2(mul_f32x2, approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
+ALU_SURE_PAIR3(fma_f32x2, approx_fma_round(a, b, c, r, f, doubt), num_fma_f32(a, b, c, r, f))
+ALU_SURE_PAIR2(add_flags_f32x2, approx_add(a, b, f, doubt), num_add_f32(a, b, r, f))
+ALU_SURE_PAIR2(sub_flags_f32x2, approx_add(a, b ^ 0x80000000, f, doubt), num_sub_f32(a, b, r, f))
+ALU_SURE_PAIR2(mul_flags_f32x2, approx_mul(a, b, f, doubt), num_mul_f32(a, b, r, f))
+ALU_SURE_PAIR3(fma_flags_f32x2, approx_fma(a, b, c, f, doubt), num_fma_f32(a, b, c, r, f))
+
+/* f64 to nearest is the host's; which NaN it is, num/ knows. */
+static inline double dbl(uint64_t bits) { return num_f64_from_bits(bits); }
+static inline uint64_t wide(double v, uint32_t *doubt) {
+    *doubt |= v != v;
+    return num_f64_bits(v);
+}
+ALU_SURE_WIDE2(add_rn_f64, wide(dbl(a) + dbl(b), doubt), num_add_f64(a, b, r))
+ALU_SURE_WIDE2(sub_rn_f64, wide(dbl(a) - dbl(b), doubt), num_sub_f64(a, b, r))
+ALU_SURE_WIDE2(mul_rn_f64, wide(dbl(a) * dbl(b), doubt), num_mul_f64(a, b, r))
+ALU_SURE_WIDE3(fma_rn_f64, wide(__builtin_fma(dbl(a), dbl(b), dbl(c)), doubt), num_fma_f64(a, b, c, r))
+ALU_SURE_WIDE2(div_rn_f64, wide(dbl(a) / dbl(b), doubt), num_div_f64(a, b, r))
+ALU_SURE_WIDE1(rcp_rn_f64, wide(1 / dbl(a), doubt), num_rcp_f64(a, r))
+ALU_SURE_WIDE1(sqrt_rn_f64, wide(__builtin_sqrt(dbl(a)), doubt), num_sqrt_f64(a, r))
 ALU_LONG2(add_f64, u64, u64, u64, num_add_f64(a, b, r))
 ALU_LONG2(sub_f64, u64, u64, u64, num_sub_f64(a, b, r))
 ALU_LONG2(mul_f64, u64, u64, u64, num_mul_f64(a, b, r))
@@ -142,14 +163,16 @@ TESTP_ALL(64, NUM_F64)
 #define SUM(op)                                                                                                        \
     ALU_ROW(op, f32, 0, RN, "www", op##_rn_f32), ALU_ROW(op, f32, 0, RN | FTZ | SAT, "www", op##_flags_f32),           \
         ALU_ROW(op, f32, 0, ALU_RND | FTZ | SAT, "www", op##_f32), ALU_ROW(op, f32x2, 0, RN, "ddd", op##_rn_f32x2),    \
-        ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2), ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
+        ALU_ROW(op, f32x2, 0, RN | FTZ, "ddd", op##_flags_f32x2),                                                      \
+        ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2), ALU_ROW(op, f64, 0, RN, "ddd", op##_rn_f64),          \
+        ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
 #define FMA(op)                                                                                                        \
     ALU_ROW(op, f32, RN, 0, "wwww", fma_rn_f32), ALU_ROW(op, f32, RN, FTZ | SAT, "wwww", fma_flags_f32),               \
         ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ | SAT, "wwww", fma_f32),                                          \
-        ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, "dddd", fma_f64)
+        ALU_ROW(op, f64, RN, 0, "dddd", fma_rn_f64), ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, "dddd", fma_f64)
 #define IEEE(op, sw, sd)                                                                                               \
     ALU_ROW(op, f32, RN, FTZ, sw, op##_rn_f32), ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ, sw, op##_f32),           \
-        ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
+        ALU_ROW(op, f64, RN, 0, sd, op##_rn_f64), ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
 #define MINMAX(op)                                                                                                     \
     ALU_ROW(op, f32, 0, 0, "www", op##_plain_f32), ALU_ROW(op, f32, 0, FTZ | NAN_, "www", op##_f32),                   \
         ALU_ROW(op, f32, XOR | ABS, FTZ | NAN_, "www", op##_f32),                                                      \
@@ -170,6 +193,7 @@ static const struct alu_row rows[] = {
     FMA(fma),
     FMA(mad),
     ALU_ROW(fma, f32x2, RN, 0, "dddd", fma_rn_f32x2),
+    ALU_ROW(fma, f32x2, RN, FTZ, "dddd", fma_flags_f32x2),
     ALU_ROW(fma, f32x2, ALU_NEED_RND, ALU_RND | FTZ, "dddd", fma_f32x2),
     IEEE(div, "www", "ddd"),
     ALU_ROW(div, f32, APPROX, FTZ, "www", div_approx_f32),
