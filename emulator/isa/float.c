@@ -21,11 +21,8 @@ ALU_FN2(mul_rn_f32, u32, u32, u32, bits_of(fl(a) * fl(b)))
 ALU_FN3(fma_rn_f32, u32, u32, u32, u32, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
 ALU_FN3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
 #else
-static inline uint32_t fma_of(uint32_t a, uint32_t b, uint32_t c) {
-    return bits_of((float)approx_sum((double)fl(a) * (double)fl(b), (double)fl(c)));
-}
-ALU_FN3(fma_rn_f32, u32, u32, u32, u32, fma_of(a, b, c))
-ALU_FN3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, fma_of(a, b, c))
+ALU_LONG3(fma_rn_f32, u32, u32, u32, u32, num_fma_f32(a, b, c, NUM_RN, 0))
+ALU_LONG3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, NUM_RN, 0))
 #endif
 ALU_FN2(add_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) + fl(b)))
 ALU_FN2(sub_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) - fl(b)))
@@ -231,11 +228,25 @@ static bool is_float(enum ptx_type t) {
 }
 static bool is_half(enum ptx_type t) { return is_float(t) && t != PTX_F32 && t != PTX_F64 && t != PTX_F32X2; }
 
+/* Without a fused multiply-add of the host this one takes ten times as long: the portable handlers use that too. */
+#if defined(__x86_64__) && !defined(ISA_UNIT)
+bool isa_bind_float_avx2(struct isa_binder *b, struct insn *in);
+static bool bind_fma(struct isa_binder *b, struct insn *in) {
+    const bool fused = in->fn == fma_rn_f32 || in->fn == fma_rn_f32x2;
+    return !fused || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2") || isa_bind_float_avx2(b, in);
+}
+#else
+static bool bind_fma(struct isa_binder *b, struct insn *in) {
+    (void)b, (void)in;
+    return true;
+}
+#endif
+
 bool isa_bind_float(struct isa_binder *b, struct insn *in) {
     enum ptx_type t0 = ptx_insn_type(in->src, 0), t1 = ptx_insn_type(in->src, 1);
     if (is_half(t0) || is_half(t1))
         return alu_bind_half(b, in);
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    return alu_bind(b, in, rows, sizeof rows / sizeof *rows) && bind_fma(b, in);
 }
 
 bool isa_bind_arithmetic(struct isa_binder *b, struct insn *in) {
