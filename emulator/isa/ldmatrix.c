@@ -6,6 +6,7 @@
  */
 #include "isa/form.h"
 #include "isa/tell.h"
+#include "simd/target.h"
 #include "warp/parts.h"
 #include "warp/unwritten.h"
 
@@ -86,13 +87,13 @@ static void tell_rows(const struct warp *w, const struct insn *in, const struct 
 /* --- all rows in this CTA's shared memory, and nothing poisoned ---------------------------------------------------- */
 
 /* A block of 4 x 4 elements, one row after the other a word of 64 bits. */
-static void transpose_block(uint64_t a[4]) {
-    for (unsigned i = 0; i < 4; i += 2) {
+static ALWAYS_INLINE void transpose_block(uint64_t a[4]) {
+    UNROLL for (unsigned i = 0; i < 4; i += 2) {
         const uint64_t t = ((a[i] >> 16) ^ a[i + 1]) & UINT64_C(0x0000ffff0000ffff);
         a[i] ^= t << 16;
         a[i + 1] ^= t;
     }
-    for (unsigned i = 0; i < 2; i++) {
+    UNROLL for (unsigned i = 0; i < 2; i++) {
         const uint64_t t = ((a[i] >> 32) ^ a[i + 2]) & UINT64_C(0xffffffff);
         a[i] ^= t << 32;
         a[i + 2] ^= t;
@@ -101,18 +102,15 @@ static void transpose_block(uint64_t a[4]) {
 
 /* A matrix in the order of its rows, 16 bytes each, which is that of the lanes' registers. */
 static void transpose(uint32_t matrix[MACH_WARP]) {
-    uint64_t row[8][2], block[2][2][4];
+    uint64_t row[8][2], block[4][4];
     memcpy(row, matrix, sizeof row);
-    for (unsigned i = 0; i < 2; i++)
-        for (unsigned j = 0; j < 2; j++) {
-            for (unsigned r = 0; r < 4; r++)
-                block[i][j][r] = row[4 * i + r][j];
-            transpose_block(block[i][j]);
-        }
-    for (unsigned i = 0; i < 2; i++)
-        for (unsigned j = 0; j < 2; j++)
-            for (unsigned r = 0; r < 4; r++)
-                row[4 * i + r][j] = block[j][i][r];
+    UNROLL for (unsigned n = 0; n < 4; n++) {
+        UNROLL for (unsigned r = 0; r < 4; r++) block[n][r] = row[4 * (n / 2) + r][n % 2];
+        transpose_block(block[n]);
+    }
+    UNROLL for (unsigned n = 0; n < 4; n++) {
+        UNROLL for (unsigned r = 0; r < 4; r++) row[4 * (n / 2) + r][n % 2] = block[2 * (n % 2) + n / 2][r];
+    }
     memcpy(matrix, row, sizeof row);
 }
 
