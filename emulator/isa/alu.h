@@ -14,6 +14,7 @@
 
 #include "isa/isa.h"
 #include "num/num.h"
+#include "warp/chain.h"
 
 /* --- modifiers ---------------------------------------------------------------------------------------------------- */
 
@@ -77,6 +78,8 @@ struct alu_row {
 #define ALU_ROW2(op, type, type2, need, may, sig, fn)                                                                  \
     { PTX_OP_##op, PTX_MOD_##type, PTX_MOD_##type2, need, may, sig, fn }
 
+/* The link of the instruction that is bound to `handler`: warp/chain.h. */
+#define ALU_LINKED(handler, name) in->link = in->fn == handler ? CHAIN_##name : in->link;
 /* Binds to the first row that takes the instruction; in->aux becomes alu_rounding of its modifiers. */
 bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows);
 

@@ -246,7 +246,13 @@ bool isa_bind_float(struct isa_binder *b, struct insn *in) {
     enum ptx_type t0 = ptx_insn_type(in->src, 0), t1 = ptx_insn_type(in->src, 1);
     if (is_half(t0) || is_half(t1))
         return alu_bind_half(b, in);
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows) && bind_fma(b, in);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    ALU_LINKED(add_rn_f32, add_f)
+    ALU_LINKED(sub_rn_f32, sub_f)
+    ALU_LINKED(mul_rn_f32, mul_f)
+    ALU_LINKED(fma_rn_f32, fma_f)
+    return bind_fma(b, in);
 }
 
 bool isa_bind_arithmetic(struct isa_binder *b, struct insn *in) {

@@ -348,5 +348,11 @@ static const struct alu_row rows[] = {
 bool isa_bind_integer(struct isa_binder *b, struct insn *in) {
     if (ptx_has(in->src, PTX_MOD_cc))
         return isa_bind_carry(b, in);
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    ALU_LINKED(add_32, add)
+    ALU_LINKED(sub_32, sub)
+    ALU_LINKED(mul_lo_32, mul)
+    ALU_LINKED(mad_lo_32, mad)
+    return true;
 }

@@ -146,8 +146,8 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
     const bool root = w->end_frame == 0;
     const uint32_t parent = g->frame, depth = root ? 0 : w->frames[parent].depth + 1;
     const uint32_t local = root ? 0 : w->frames[parent].local_base + w->frames[parent].func->local_bytes;
-    const uint32_t bytes = local + f->local_bytes;
-    const uint32_t index = depth < MAX_DEPTH && bytes <= MAX_LOCAL ? take_frame(w, f->frame_slots) : NONE;
+    const uint32_t bytes = local + f->local_bytes, consts = f->chained ? f->num_consts : 0;
+    const uint32_t index = depth < MAX_DEPTH && bytes <= MAX_LOCAL ? take_frame(w, f->frame_slots + consts) : NONE;
     if (index == NONE)
         return warp_fails(w, call, g->mask, &stack_overflow,
                           "stack overflow in a call of %s: %u calls deep, %u bytes of local memory", f->src->name,
@@ -168,6 +168,8 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
     g->frame = index;
     warp_load_frame(w);
     memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    if (consts)
+        memcpy(warp_dst32(w, (warp_slot)f->frame_slots), f->consts, consts * MACH_WARP * sizeof *f->consts);
     if (w->parts)
         warp_forget_parts(w, fr->base, f->frame_slots, WARP_ALL_LANES);
     for (uint32_t i = 0; i < f->num_inits; i++)

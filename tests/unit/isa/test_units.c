@@ -264,7 +264,77 @@ static void test_memory(void) {
         }
 }
 
+/* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that results
+ * are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing has written,
+ * which is reported alike. */
+static void write_straight(FILE *o, uint64_t *state, unsigned written) {
+    static const char *const ops[] = {
+        "mov.b32 D, A",          "add.s32 D, A, B",       "sub.u32 D, A, B",       "mul.lo.s32 D, A, B",
+        "mad.lo.s32 D, A, B, C", "and.b32 D, A, B",       "or.b32 D, A, B",        "xor.b32 D, A, B",
+        "shl.b32 D, A, B",       "shr.u32 D, A, B",       "shr.s32 D, A, B",       "add.f32 D, A, B",
+        "sub.f32 D, A, B",       "mul.f32 D, A, B",       "fma.rn.f32 D, A, B, C", "max.s32 D, A, B",
+        "shl.b32 D, A, 3",       "add.s32 D, A, -7",      "not.b32 D, A",          "mul.hi.u32 D, A, B",
+        "@%p add.s32 D, A, B",   "mov.b32 D, 0f3F800000", "ld.shared.b32 D, [%m]", "st.shared.b32 [%m], A"};
+    fprintf(o,
+            ".visible .entry k(.param .u64 out, .param .u32 lanes) {\n.reg .pred %%p, %%on; .reg .b32 %%r<8>, %%l, "
+            "%%m, %%n;"
+            " .reg .b64 %%o;\n.shared .align 4 .b8 tile[4096];\nld.param.u64 %%o, [out]; ld.param.u32 %%n, [lanes];\n"
+            "mov.u32 %%l, %%tid.x; mad.wide.u32 %%o, %%l, 32, %%o; mov.u32 %%m, tile; mad.lo.u32 %%m, %%l, 4, %%m;\n"
+            "st.shared.b32 [%%m], %%l; and.b32 %%r0, %%l, 1; setp.ne.u32 %%p, %%r0, 0; and.b32 %%r0, %%l, 31;\n"
+            "setp.ge.u32 %%on, %%r0, %%n; @%%on bra END;\n");
+    for (unsigned i = 0; i < written; i++)
+        fprintf(o, "mad.lo.u32 %%r%u, %%l, %u, %u;\n", i, (unsigned)draw(state), (unsigned)(draw(state) >> 8));
+    for (unsigned i = 0; i < 600; i++) {
+        const char *op = ops[(draw(state) >> 33) % (sizeof ops / sizeof *ops)];
+        for (const char *c = op; *c; c++) {
+            const bool alone = c != op && c[-1] == ' ' && strchr("DABC", *c);
+            fprintf(o, alone ? "%%r%u" : "%c", alone ? (unsigned)(draw(state) >> 40) % (i % 7 ? 8 : 3) : (unsigned)*c);
+        }
+        fputs(";\n", o);
+    }
+    for (unsigned i = 0; i < 8; i++)
+        fprintf(o, "st.global.b32 [%%o+%u], %%r%u;\n", 4 * i, i);
+    fprintf(o, "END: ret;\n}\n");
+}
+
+static void test_straight(void) {
+    enum { BYTES = 32 * 64, PROGRAMS = 40 };
+    static uint8_t want[BYTES];
+    static char log[sizeof((struct run *)0)->log];
+    uint64_t state = 20261127;
+    for (unsigned n = 0; n < PROGRAMS; n++) {
+        char *ptx = NULL;
+        size_t size;
+        uint64_t clock = 0;
+        FILE *o = open_memstream(&ptx, &size);
+        fputs(RUN_HEADER, o);
+        write_straight(o, &state, n % 8 == 7 ? 7 : 8);
+        fclose(o);
+        for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+            struct run r;
+            struct mach_config config = mach_config_b200();
+            config.host_vectors = unit;
+            if (!run_open_config(&r, ptx, &config))
+                return;
+            const uint64_t out = run_alloc(&r, BYTES);
+            const int error =
+                run_kernel(&r, "k", (struct run_shape){.block = 64}, 2, (uint64_t[]){out, n % 4 ? 32 : 19});
+            CHECK(n % 8 == 7 || error == 0);
+            if (unit == SIMD_PORTABLE) {
+                memcpy(want, run_at(&r, out, BYTES), BYTES);
+                memcpy(log, r.log, sizeof log);
+                clock = r.gpu->clock;
+            } else if (!CHECK(memcmp(want, run_at(&r, out, BYTES), BYTES) == 0) || !CHECK(strcmp(r.log, log) == 0) ||
+                       !CHECK_EQ(r.gpu->clock, clock))
+                fprintf(stderr, "straight code %u by %s\n", n, unit_names[unit]);
+            run_close(&r);
+        }
+        free(ptx);
+    }
+}
+
 int main(void) {
+    test_straight();
     test_forms();
     test_approx();
     test_memory();
