@@ -94,6 +94,7 @@ LINK2(mul_f, finish((floats)a *(floats)b))
 LINK3(fma_f, finish(fused(a, b, c)))
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
+    const lanes n0 = {0}, n1 UNUSED = {0}, n2 UNUSED = {0}, n3 UNUSED = {0};
     w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     const bool ends = s != WARP_NEXT || w->island->fault;
@@ -101,7 +102,7 @@ static const struct chain_op *link_any(char *base, const struct chain_op *op, st
         w->chain_status = WARP_FAULT;
     op++;
     /* the links that follow trust that nothing is poison */
-    return ends || w->pz[op[-1].pz] ? op : ((link_fn)op->fn)(base, op, w, HAND(h));
+    return ends || w->pz[op[-1].pz] ? op : ((link_fn)op->fn)(base, op, w, HAND(n)); /* that takes nothing handed */
 }
 
 static const struct chain_op *link_end(char *base, const struct chain_op *op, struct warp *w, HANDED) {

@@ -47,7 +47,7 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         written[i] = op[i].pz = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
     }
     op[num].fn = links->end;
-    return own ? c : NULL;
+    return 4 * own >= 3 * num ? c : NULL; /* a handler called in between costs more than it saves */
 }
 
 void lower_chains(struct warp_func *f, const struct chain_links *links, struct arena *a) {
