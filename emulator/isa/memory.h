@@ -108,7 +108,32 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     return true;
 }
 
+/* False: not so simple, and nothing has happened. */
+static bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
+#if defined(__AVX512F__)
+    const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
+    struct reach_halves h;
+    struct reach r;
+    if (!f->vectors || !f->addr->has_base || warp_poison(w, f->addr->slot) ||
+        !(shared ? f->addr->bits == 32 && reach_halves_shared(w, f->addr, &h)
+                 : f->space == XS_GLOBAL && f->addr->bits == 64 && reach_halves_global(w, f->addr, &h)))
+        return false;
+    reach_halves_load(warp_dst32(w, f->slot[0]), &h);
+    warp_set_poison(w, f->slot[0], WARP_ALL_LANES, 0);
+    if (events_wanted(w->gpu, isa_wants(shared ? XS_SHARED_CTA : XS_GLOBAL, EFFECT_READ))) {
+        reach_of_halves(&h, shared, &r);
+        reach_tell(w, in, &r, 4, WARP_ALL_LANES, EFFECT_READ);
+    }
+    return true;
+#else
+    (void)w, (void)in, (void)f;
+    return false;
+#endif
+}
+
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES && load_halves(w, in, f))
+        return true;
     if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES)
         return reach_load(w, in, f, WARP_ALL_LANES, 4, 1);
     return reach_load(w, in, f, mask, f->size, f->count);

@@ -232,18 +232,20 @@ static void test_approx(void) {
 static void test_memory(void) {
     static const char ptx[] = RUN_HEADER
         ".shared .align 16 .b8 m[16384];\n"
-        ".visible .entry k(.param .u64 in, .param .u32 step, .param .u32 base, .param .u32 mask) {\n"
+        ".visible .entry k(.param .u64 in, .param .u32 step, .param .u32 base, .param .u32 mask,\n"
+        ".param .u32 keep) {\n"
         "  .reg .pred %on;\n  .reg .b16 %h;\n  .reg .b32 %i, %step, %base, %s, %p, %sm, %k, %w, %w1, %w2, %w3;\n"
         "  .reg .b64 %q, %in, %l;\n"
         "  ld.param.u64 %in, [in];\n  ld.param.u32 %step, [step];\n  ld.param.u32 %base, [base];\n"
         "  ld.param.u32 %k, [mask];\n  mov.u32 %i, %laneid;\n  shr.u32 %k, %k, %i;\n  and.b32 %k, %k, 1;\n"
-        "  setp.ne.u32 %on, %k, 0;\n  mul.lo.u32 %i, %i, %step;\n  mov.u32 %sm, m;\n"
+        "  setp.ne.u32 %on, %k, 0;\n  ld.param.u32 %k, [keep];\n  and.b32 %i, %i, %k;\n  mul.lo.u32 %i, %i, %step;\n  "
+        "mov.u32 %sm, m;\n"
         "  mov.b16 %h, 1;\n  mov.b32 %w, 2;\n  mov.b32 %w1, 3;\n  mov.b32 %w2, 4;\n  mov.b32 %w3, 5;\n  mov.b64 %l, "
         "6;\n" MOVE("u8", "%h", 1) MOVE("s8", "%h", 1) MOVE("u16", "%h", 2) MOVE("b32", "%w", 4) MOVE("b64", "%l", 8)
             MOVE("v2.b32", "{%w, %w1}", 8) MOVE("v4.b32", "{%w, %w1, %w2, %w3}", 16) "  ret;\n}\n";
     enum { BYTES = 32768 };
     static uint8_t want[BYTES];
-    for (uint32_t c = 0; c < 96; c++)
+    for (uint32_t c = 0; c < 240; c++)
         for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
             struct run r;
             struct mach_config config = mach_config_b200();
@@ -254,8 +256,9 @@ static void test_memory(void) {
             uint8_t *p = run_at(&r, in, BYTES);
             for (unsigned i = 0; i < BYTES; i++)
                 p[i] = (uint8_t)(i * 2654435761u >> 13);
-            const uint32_t step = c % 8 == 7 ? 0xffffffff : c % 8, mask = c < 48 ? 0xffffffff : c * 2654435761u | 1;
-            run_ok(&r, "k", (struct run_shape){.block = 32}, 4, (uint64_t[]){in, step, c / 8 * 52, mask});
+            const uint32_t keep = c % 5 == 3 ? 15 : c % 5 == 4 ? 16 : 31; /* halves that are alike, or one place each */
+            const uint32_t step = c % 8 == 7 ? 0xffffffff : c % 8, mask = c < 120 ? 0xffffffff : c * 2654435761u | 1;
+            run_ok(&r, "k", (struct run_shape){.block = 32}, 5, (uint64_t[]){in, step, c / 8 * 52, mask, keep});
             if (unit == SIMD_PORTABLE)
                 memcpy(want, p, BYTES);
             else if (!CHECK(memcmp(want, p, BYTES) == 0))
