@@ -117,6 +117,18 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
         }                                                                                                              \
     } while (0)
 
+/* The same in a function that is made twice: for all lanes, where the mask is a constant, and for some. */
+#define ALU_SET_ONE(mask, d, value)                                                                                    \
+    do {                                                                                                               \
+        if (__builtin_constant_p(mask)) {                                                                              \
+            ALU_INDEPENDENT                                                                                            \
+            for (uint32_t l = 0; l < MACH_WARP; l++)                                                                   \
+                (d)[l] = (value);                                                                                      \
+        } else {                                                                                                       \
+            ALU_SET_SOME(mask, d, value)                                                                               \
+        }                                                                                                              \
+    } while (0)
+
 /* The same where no compiler vectorises it, as it calls a function or takes long for each lane: one loop. */
 #define ALU_SET_EACH(mask, d, value)                                                                                   \
     WARP_FOR_LANES(l, (mask)) { (d)[l] = (value); }
@@ -309,10 +321,10 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     }                                                                                                                  \
     ALU_HANDLER(name, 4)
 
-#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_SET, name, TD, TA, expr)
-#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET, name, TD, TA, TB, expr)
-#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET, name, TD, TA, TB, TC, expr)
-#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET, name, TD, TA, TB, TC, TE, expr)
+#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_SET_ONE, name, TD, TA, expr)
+#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET_ONE, name, TD, TA, TB, expr)
+#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET_ONE, name, TD, TA, TB, TC, expr)
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_ONE, name, TD, TA, TB, TC, TE, expr)
 #define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_SET_EACH, name, TD, TA, expr)
 #define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET_EACH, name, TD, TA, TB, expr)
 #define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET_EACH, name, TD, TA, TB, TC, expr)
