@@ -234,15 +234,21 @@ static void test_memory(void) {
         ".shared .align 16 .b8 m[16384];\n"
         ".visible .entry k(.param .u64 in, .param .u32 step, .param .u32 base, .param .u32 mask,\n"
         ".param .u32 keep) {\n"
-        "  .reg .pred %on;\n  .reg .b16 %h;\n  .reg .b32 %i, %step, %base, %s, %p, %sm, %k, %w, %w1, %w2, %w3;\n"
+        "  .reg .pred %on;\n  .reg .b16 %h;\n  .reg .b32 %v, %v1, %v2, %v3;\n  .reg .b32 %i, %step, %base, %s, %p, "
+        "%sm, %k, %w, %w1, %w2, %w3;\n"
         "  .reg .b64 %q, %in, %l;\n"
         "  ld.param.u64 %in, [in];\n  ld.param.u32 %step, [step];\n  ld.param.u32 %base, [base];\n"
         "  ld.param.u32 %k, [mask];\n  mov.u32 %i, %laneid;\n  shr.u32 %k, %k, %i;\n  and.b32 %k, %k, 1;\n"
         "  setp.ne.u32 %on, %k, 0;\n  ld.param.u32 %k, [keep];\n  and.b32 %i, %i, %k;\n  mul.lo.u32 %i, %i, %step;\n  "
         "mov.u32 %sm, m;\n"
-        "  mov.b16 %h, 1;\n  mov.b32 %w, 2;\n  mov.b32 %w1, 3;\n  mov.b32 %w2, 4;\n  mov.b32 %w3, 5;\n  mov.b64 %l, "
+        "  mov.b32 %v, 7;\n  mov.b32 %v1, 8;\n  mov.b32 %v2, 9;\n  mov.b32 %v3, 10;\n  mov.b16 %h, 1;\n  mov.b32 %w, "
+        "2;\n  mov.b32 %w1, 3;\n  mov.b32 %w2, 4;\n  mov.b32 %w3, 5;\n  mov.b64 %l, "
         "6;\n" MOVE("u8", "%h", 1) MOVE("s8", "%h", 1) MOVE("u16", "%h", 2) MOVE("b32", "%w", 4) MOVE("b64", "%l", 8)
-            MOVE("v2.b32", "{%w, %w1}", 8) MOVE("v4.b32", "{%w, %w1, %w2, %w3}", 16) "  ret;\n}\n";
+            MOVE("v2.b32", "{%w, %w1}", 8) MOVE(
+                "v4.b32", "{%w, %w1, %w2, %w3}",
+                16) "  shl.b32 %s, %i, 5;\n  and.b32 %s, %s, 8160;\n  cvt.u64.u32 %q, %s;\n  add.u64 %q, %q, %in;\n"
+                    "  @%on ld.global.v8.b32 {%w, %w1, %w2, %w3, %v, %v1, %v2, %v3}, [%q];\n  add.u64 %q, %q, 24576;\n"
+                    "  @%on st.global.v8.b32 [%q], {%w3, %w, %v1, %w2, %v, %v3, %w1, %v2};\n  ret;\n}\n";
     enum { BYTES = 32768 };
     static uint8_t want[BYTES];
     for (uint32_t c = 0; c < 240; c++)
