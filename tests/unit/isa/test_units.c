@@ -224,11 +224,11 @@ static void test_approx(void) {
 }
 
 /* Shared and global memory by every size, width and distance of the lanes: what is there and in registers at the end. */
-#define MOVE(type, reg, bytes)                                                                                         \
+#define MOVE(type, reg, bytes, to)                                                                                     \
     "  mad.lo.u32 %s, %i, " #bytes ", %base;\n  and.b32 %s, %s, 8191;\n  and.b32 %s, %s, -" #bytes ";\n"               \
     "  add.u32 %p, %s, %sm;\n  cvt.u64.u32 %q, %s;\n  add.u64 %q, %q, %in;\n"                                          \
     "  @%on ld.global." type " " reg ", [%q];\n  @%on st.shared." type " [%p], " reg ";\n"                             \
-    "  @%on ld.shared." type " " reg ", [%p];\n  add.u64 %q, %q, 16384;\n  @%on st.global." type " [%q], " reg ";\n"
+    "  @%on ld.shared." type " " reg ", [%p];\n  add.u64 %q, %q, " #to ";\n  @%on st.global." type " [%q], " reg ";\n"
 static void test_memory(void) {
     static const char ptx[] = RUN_HEADER
         ".shared .align 16 .b8 m[16384];\n"
@@ -243,13 +243,14 @@ static void test_memory(void) {
         "mov.u32 %sm, m;\n"
         "  mov.b32 %v, 7;\n  mov.b32 %v1, 8;\n  mov.b32 %v2, 9;\n  mov.b32 %v3, 10;\n  mov.b16 %h, 1;\n  mov.b32 %w, "
         "2;\n  mov.b32 %w1, 3;\n  mov.b32 %w2, 4;\n  mov.b32 %w3, 5;\n  mov.b64 %l, "
-        "6;\n" MOVE("u8", "%h", 1) MOVE("s8", "%h", 1) MOVE("u16", "%h", 2) MOVE("b32", "%w", 4) MOVE("b64", "%l", 8)
-            MOVE("v2.b32", "{%w, %w1}", 8) MOVE(
-                "v4.b32", "{%w, %w1, %w2, %w3}",
-                16) "  shl.b32 %s, %i, 5;\n  and.b32 %s, %s, 8160;\n  cvt.u64.u32 %q, %s;\n  add.u64 %q, %q, %in;\n"
-                    "  @%on ld.global.v8.b32 {%w, %w1, %w2, %w3, %v, %v1, %v2, %v3}, [%q];\n  add.u64 %q, %q, 24576;\n"
-                    "  @%on st.global.v8.b32 [%q], {%w3, %w, %v1, %w2, %v, %v3, %w1, %v2};\n  ret;\n}\n";
-    enum { BYTES = 32768 };
+        "6;\n" MOVE("u8", "%h", 1, 16384) MOVE("s8", "%h", 1, 24576) MOVE("u16", "%h", 2, 32768)
+            MOVE("b32", "%w", 4, 40960) MOVE("b64", "%l", 8, 49152) MOVE("v2.b32", "{%w, %w1}", 8, 57344) MOVE(
+                "v4.b32", "{%w, %w1, %w2, %w3}", 16,
+                65536) "  shl.b32 %s, %i, 5;\n  and.b32 %s, %s, 8160;\n  cvt.u64.u32 %q, %s;\n  add.u64 %q, %q, %in;\n"
+                       "  @%on ld.global.v8.b32 {%w, %w1, %w2, %w3, %v, %v1, %v2, %v3}, [%q];\n  add.u64 %q, %q, "
+                       "73728;\n"
+                       "  @%on st.global.v8.b32 [%q], {%w3, %w, %v1, %w2, %v, %v3, %w1, %v2};\n  ret;\n}\n";
+    enum { BYTES = 81920 };
     static uint8_t want[BYTES];
     for (uint32_t c = 0; c < 240; c++)
         for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
