@@ -343,7 +343,73 @@ static void test_straight(void) {
     }
 }
 
+/* mma.sync of every kind of element, on numbers near 1, on any bits, and on huge and tiny ones. */
+static void test_mma(void) {
+    static const char *const forms[] = {
+        "m16n8k16.row.col.f32.f16.f16.f32 {D, D, D, D}, {A, A, A, A}, {A, A}, {A, A, A, A}",
+        "m16n8k8.row.col.f16.f16.f16.f16 {D, D}, {A, A}, {A}, {A, A}",
+        "m16n8k16.row.col.f32.bf16.bf16.f32 {D, D, D, D}, {A, A, A, A}, {A, A}, {A, A, A, A}",
+        "m16n8k8.row.col.f32.tf32.tf32.f32 {D, D, D, D}, {A, A, A, A}, {A, A}, {A, A, A, A}",
+        "m16n8k32.row.col.f32.e4m3.e5m2.f32 {D, D, D, D}, {A, A, A, A}, {A, A}, {A, A, A, A}",
+        "m16n8k32.row.col.s32.s8.u8.s32 {D, D, D, D}, {A, A, A, A}, {A, A}, {A, A, A, A}",
+        "m16n8k64.row.col.satfinite.s32.s4.u4.s32 {D, D, D, D}, {A, A, A, A}, {A, A}, {A, A, A, A}"};
+    enum { NUM = sizeof forms / sizeof *forms, IN = 40 * 32 * 4, OUT = 16 * NUM * 32 };
+    static uint8_t want[OUT];
+    char *ptx = NULL;
+    size_t size;
+    FILE *o = open_memstream(&ptx, &size);
+    fputs(RUN_HEADER
+          ".visible .entry k(.param .u64 in, .param .u64 out) { .reg .b32 %l, %a<10>, %d<4>; .reg .b64 %i, %o;\n"
+          "mov.u32 %l, %tid.x; ld.param.u64 %i, [in]; ld.param.u64 %o, [out]; mad.wide.u32 %i, %l, 40, %i;\n"
+          "mad.wide.u32 %o, %l, 16, %o;\n",
+          o);
+    for (unsigned i = 0; i < 10; i++)
+        fprintf(o, "ld.global.b32 %%a%u, [%%i+%u];\n", i, 4 * i);
+    for (unsigned n = 0; n < NUM; n++) {
+        unsigned a = 0, d = 0;
+        fprintf(o, "mov.b32 %%d2, 0; mov.b32 %%d3, 0;\nmma.sync.aligned.");
+        for (const char *c = forms[n]; *c; c++)
+            fprintf(o,
+                    *c == 'A'   ? "%%a%u"
+                    : *c == 'D' ? "%%d%u"
+                                : "%c",
+                    *c == 'A'   ? a++
+                    : *c == 'D' ? d++
+                                : (unsigned)*c);
+        fprintf(o, ";\n");
+        for (unsigned i = 0; i < 4; i++)
+            fprintf(o, "st.global.b32 [%%o+%u], %%d%u;\n", 512 * n + 4 * i, i);
+    }
+    fputs("ret; }\n", o);
+    fclose(o);
+    for (unsigned round = 0; round < 60; round++)
+        for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+            struct run r;
+            struct mach_config config = mach_config_b200();
+            uint64_t state = 20261127 + round;
+            config.host_vectors = unit;
+            if (!run_open_config(&r, ptx, &config))
+                return;
+            const uint64_t in = run_alloc(&r, IN), out = run_alloc(&r, OUT);
+            uint32_t *p = run_at(&r, in, IN);
+            for (unsigned i = 0; i < IN / 4; i++) {
+                const uint32_t v = (uint32_t)(draw(&state) >> 24);
+                p[i] = round % 3 == 0   ? v
+                       : round % 3 == 1 ? (v & 0x83ff83ff) | 0x3c003c00
+                                        : v & (v >> 3 & 1 ? 0x807f807f : ~0u);
+            }
+            run_ok(&r, "k", (struct run_shape){.block = 32}, 2, (uint64_t[]){in, out});
+            if (unit == SIMD_PORTABLE)
+                memcpy(want, run_at(&r, out, OUT), OUT);
+            else if (!CHECK(memcmp(want, run_at(&r, out, OUT), OUT) == 0))
+                fprintf(stderr, "mma.sync, round %u by %s\n", round, unit_names[unit]);
+            run_close(&r);
+        }
+    free(ptx);
+}
+
 int main(void) {
+    test_mma();
     test_straight();
     test_forms();
     test_approx();
