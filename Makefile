@@ -148,7 +148,7 @@ EMU := $(BUILD)/emulator
 EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
 EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 # Handlers that work on all lanes of a warp are compiled again for the host's vector units (emulator/isa/unit.h).
-UNIT_SRC := compare cvt cvt_pack float half integer logic memory move
+UNIT_SRC := compare cvt cvt_pack float half integer links logic memory mma_sync move
 UNIT_OBJ := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),$(foreach u,avx2 avx512,$(UNIT_SRC:%=$(EMU)/obj/isa/%.$(u).o)))
 EMU_OBJ += $(UNIT_OBJ)
 # What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.
@@ -674,6 +674,11 @@ $(BUILD)/tests/bench_emulator: tests/bench/bench_emulator.c tests/bench/blas.h $
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -I tests $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
+$(BUILD)/tests/bench_forms: tests/bench/bench_forms.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) -I tests $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
 $(BUILD)/tests/bench_host: tests/bench/bench_host.c tests/bench/blas.h $(EMU)/flags Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -685,8 +690,12 @@ $(error BENCH_SIZE is a multiple of 256 up to 16384, BENCH_RUNS at least 1, not 
 endif
 endif
 
-bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
-	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
+bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_forms $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS, and by instruction form (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1 CSV=file for the forms)
+	@CSV='$(CSV)' SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
+
+.PHONY: bench-forms
+bench-forms: $(BUILD)/tests/bench_forms ## ns a warp instruction by form, checks off and default: ten seconds (FORM=word for the forms that contain it, CSV=file)
+	@$< tests/silicon/known_good.txt '$(CSV)' $(FORM)
 
 .PHONY: bench-compare
 bench-compare: emulator $(PROGRAMS)/tests/bench/plain $(PROGRAMS)/tests/bench/plain_fast ## plain kernels under the emulator of BASE=commit and under this one, in turn (BENCH_RUNS=3 KERNELS='alu fp8' LEVELS='off warn strict' NEW_OPTIONS=--host-vectors=avx2 CSV=file)

@@ -1,6 +1,7 @@
 """bench_emulator.py BUILD STEP...: the emulator's speed beside OpenBLAS in the same run, on the CPU that is here.
 
   BUILD/tests/bench_emulator   on one core: the tensor core by shape and type, the interpreter
+  BUILD/tests/bench_forms      on one core: ns a warp instruction by form; CSV=file: the same as a table
   steps, whole programs        with their defaults
   steps at SIZE cubed          (default 4096) on all cores: the kernel from launch to synchronise, and step 05 as a
                                whole program with a sampled check, against sgemm of that size on all cores, which is run
@@ -80,6 +81,8 @@ def spread(values, form, unit):
 def main(build, *steps):
     bench = Bench(build)
     subprocess.run([os.path.join(build, "tests", "bench_emulator")], check=True)
+    forms = [os.path.join(build, "tests", "bench_forms"), "tests/silicon/known_good.txt", os.environ.get("CSV") or ""]
+    subprocess.run(forms, check=True)
     print("steps, whole programs with their defaults", flush=True)
     for step in steps:
         run = bench.run(step, [])

@@ -14,6 +14,7 @@
 
 #include "isa/isa.h"
 #include "num/num.h"
+#include "warp/chain.h"
 
 /* --- modifiers ---------------------------------------------------------------------------------------------------- */
 
@@ -77,6 +78,8 @@ struct alu_row {
 #define ALU_ROW2(op, type, type2, need, may, sig, fn)                                                                  \
     { PTX_OP_##op, PTX_MOD_##type, PTX_MOD_##type2, need, may, sig, fn }
 
+/* The link of the instruction that is bound to `handler`: warp/chain.h. */
+#define ALU_LINKED(handler, name) in->link = in->fn == handler ? CHAIN_##name : in->link;
 /* Binds to the first row that takes the instruction; in->aux becomes alu_rounding of its modifiers. */
 bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows);
 
@@ -106,6 +109,18 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 #define ALU_SET(mask, d, value)                                                                                        \
     do {                                                                                                               \
         if ((mask) == WARP_ALL_LANES) {                                                                                \
+            ALU_INDEPENDENT                                                                                            \
+            for (uint32_t l = 0; l < MACH_WARP; l++)                                                                   \
+                (d)[l] = (value);                                                                                      \
+        } else {                                                                                                       \
+            ALU_SET_SOME(mask, d, value)                                                                               \
+        }                                                                                                              \
+    } while (0)
+
+/* The same in a function that is made twice: for all lanes, where the mask is a constant, and for some. */
+#define ALU_SET_ONE(mask, d, value)                                                                                    \
+    do {                                                                                                               \
+        if (__builtin_constant_p(mask)) {                                                                              \
             ALU_INDEPENDENT                                                                                            \
             for (uint32_t l = 0; l < MACH_WARP; l++)                                                                   \
                 (d)[l] = (value);                                                                                      \
@@ -232,7 +247,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     }
 
 #define ALU_MAKE1(LOOP, name, TD, TA, expr)                                                                            \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                                   \
+    static ALU_INLINE ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                               \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
@@ -247,7 +262,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     ALU_HANDLER(name, 1)
 
 #define ALU_MAKE2(LOOP, name, TD, TA, TB, expr)                                                                        \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {                  \
+    static ALU_INLINE ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {              \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
@@ -265,7 +280,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     ALU_HANDLER(name, 2)
 
 #define ALU_MAKE3(LOOP, name, TD, TA, TB, TC, expr)                                                                    \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r, unsigned f) { \
+    static ALU_INLINE ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r,           \
+                                             unsigned f) {                                                             \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
@@ -284,8 +300,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     ALU_HANDLER(name, 3)
 
 #define ALU_MAKE4(LOOP, name, TD, TA, TB, TC, TE, expr)                                                                \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e,           \
-                                         num_round r, unsigned f) {                                                    \
+    static ALU_INLINE ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e,       \
+                                             num_round r, unsigned f) {                                                \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
@@ -305,52 +321,72 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     }                                                                                                                  \
     ALU_HANDLER(name, 4)
 
-#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_SET, name, TD, TA, expr)
-#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET, name, TD, TA, TB, expr)
-#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET, name, TD, TA, TB, TC, expr)
-#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET, name, TD, TA, TB, TC, TE, expr)
+#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_SET_ONE, name, TD, TA, expr)
+#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET_ONE, name, TD, TA, TB, expr)
+#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET_ONE, name, TD, TA, TB, TC, expr)
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_ONE, name, TD, TA, TB, TC, TE, expr)
 #define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_SET_EACH, name, TD, TA, expr)
 #define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_SET_EACH, name, TD, TA, TB, expr)
 #define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_SET_EACH, name, TD, TA, TB, TC, expr)
 #define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_EACH, name, TD, TA, TB, TC, TE, expr)
 
 /* The same of an expression `fast` for the host's vectors, which adds to `*doubt` where it may not be what `expr` is;
- * then `expr` is asked. Without vectors it always is. */
+ * then `expr` is asked. Without vectors it always is. Of u32 (SURE), of pairs of u32 (SURE_PAIR), of u64 (SURE_WIDE). */
 #if defined(ISA_UNIT)
-#define ALU_MAKE_SURE(name, n, T, SOURCES, fast, expr, a_, b_, c_)                                                     \
+#define ALU_MAKE_SURE(name, n, TYPE, log, SOURCES, fast, expr, a_, b_, c_)                                             \
     static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
         const num_round r = alu_round(in);                                                                             \
         const unsigned f = alu_num_flags(in);                                                                          \
-        SOURCES                                                                                                        \
-        ALU_WORD_##T *pd = ALU_DST(T), t[MACH_WARP];                                                                   \
-        uint32_t unsure = 0;                                                                                           \
+        SOURCES(TYPE)                                                                                                  \
+        TYPE *pd = warp_fast_dst(w, in, 0), t[MACH_WARP << log];                                                       \
+        uint32_t unsure[MACH_WARP << log], any = 0;                                                                    \
         (void)r, (void)f;                                                                                              \
-        for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                     \
-            const ALU_ELEM_##T a = a_, b = b_, c = c_;                                                                 \
+        for (uint32_t l = 0; l < MACH_WARP << log; l++) {                                                              \
+            const TYPE a = a_, b = b_, c = c_;                                                                         \
             uint32_t of_lane = 0, *const doubt = &of_lane;                                                             \
             (void)b, (void)c, (void)doubt;                                                                             \
             t[l] = (fast);                                                                                             \
-            unsure |= mask >> l & 1 ? of_lane : 0;                                                                     \
+            unsure[l] = of_lane & (0 - (mask >> (l >> log) & 1));                                                      \
         }                                                                                                              \
-        if (__builtin_expect(unsure != 0, 0))                                                                          \
-            WARP_FOR_LANES(l, mask) {                                                                                  \
-                const ALU_ELEM_##T a = a_, b = b_, c = c_;                                                             \
+        for (uint32_t l = 0; l < MACH_WARP << log; l++)                                                                \
+            any |= unsure[l];                                                                                          \
+        if (__builtin_expect(any != 0, 0))                                                                             \
+            for (uint32_t l = 0; l < MACH_WARP << log; l++) {                                                          \
+                const TYPE a = a_, b = b_, c = c_;                                                                     \
                 (void)b, (void)c;                                                                                      \
-                t[l] = (expr);                                                                                         \
+                if (mask >> (l >> log) & 1)                                                                            \
+                    t[l] = (TYPE)(expr);                                                                               \
             }                                                                                                          \
-        ALU_SET(mask, pd, t[l]);                                                                                       \
+        if (mask == WARP_ALL_LANES)                                                                                    \
+            memcpy(pd, t, sizeof t);                                                                                   \
+        else                                                                                                           \
+            for (uint32_t l = 0; l < MACH_WARP << log; l++)                                                            \
+                pd[l] = mask >> (l >> log) & 1 ? t[l] : pd[l];                                                         \
     }                                                                                                                  \
     ALU_HANDLER(name, n)
-#define ALU_SURE_A const uint32_t *pa = ALU_SRC(u32, 1);
-#define ALU_SURE_B ALU_SURE_A const uint32_t *pb = ALU_SRC(u32, 2);
-#define ALU_SURE_C ALU_SURE_B const uint32_t *pc = ALU_SRC(u32, 3);
-#define ALU_SURE1(name, fast, expr) ALU_MAKE_SURE(name, 1, u32, ALU_SURE_A, fast, expr, pa[l], 0, 0)
-#define ALU_SURE2(name, fast, expr) ALU_MAKE_SURE(name, 2, u32, ALU_SURE_B, fast, expr, pa[l], pb[l], 0)
-#define ALU_SURE3(name, fast, expr) ALU_MAKE_SURE(name, 3, u32, ALU_SURE_C, fast, expr, pa[l], pb[l], pc[l])
+#define ALU_SURE_A(T) const T *pa = warp_fast_src(w, in, 1);
+#define ALU_SURE_B(T) ALU_SURE_A(T) const T *pb = warp_fast_src(w, in, 2);
+#define ALU_SURE_C(T) ALU_SURE_B(T) const T *pc = warp_fast_src(w, in, 3);
+#define ALU_SURE_1(name, T, log, fast, expr) ALU_MAKE_SURE(name, 1, T, log, ALU_SURE_A, fast, expr, pa[l], 0, 0)
+#define ALU_SURE_2(name, T, log, fast, expr) ALU_MAKE_SURE(name, 2, T, log, ALU_SURE_B, fast, expr, pa[l], pb[l], 0)
+#define ALU_SURE_3(name, T, log, fast, expr) ALU_MAKE_SURE(name, 3, T, log, ALU_SURE_C, fast, expr, pa[l], pb[l], pc[l])
+#define ALU_SURE1(name, fast, expr) ALU_SURE_1(name, uint32_t, 0, fast, expr)
+#define ALU_SURE2(name, fast, expr) ALU_SURE_2(name, uint32_t, 0, fast, expr)
+#define ALU_SURE3(name, fast, expr) ALU_SURE_3(name, uint32_t, 0, fast, expr)
+#define ALU_SURE_PAIR2(name, fast, expr) ALU_SURE_2(name, uint32_t, 1, fast, expr)
+#define ALU_SURE_PAIR3(name, fast, expr) ALU_SURE_3(name, uint32_t, 1, fast, expr)
+#define ALU_SURE_WIDE1(name, fast, expr) ALU_SURE_1(name, uint64_t, 0, fast, expr)
+#define ALU_SURE_WIDE2(name, fast, expr) ALU_SURE_2(name, uint64_t, 0, fast, expr)
+#define ALU_SURE_WIDE3(name, fast, expr) ALU_SURE_3(name, uint64_t, 0, fast, expr)
 #else
 #define ALU_SURE1(name, fast, expr) ALU_LONG1(name, u32, u32, expr)
 #define ALU_SURE2(name, fast, expr) ALU_LONG2(name, u32, u32, u32, expr)
 #define ALU_SURE3(name, fast, expr) ALU_LONG3(name, u32, u32, u32, u32, expr)
+#define ALU_SURE_PAIR2(name, fast, expr) ALU_LONG2(name, u32x2, u32x2, u32x2, expr)
+#define ALU_SURE_PAIR3(name, fast, expr) ALU_LONG3(name, u32x2, u32x2, u32x2, u32x2, expr)
+#define ALU_SURE_WIDE1(name, fast, expr) ALU_LONG1(name, u64, u64, expr)
+#define ALU_SURE_WIDE2(name, fast, expr) ALU_LONG2(name, u64, u64, u64, expr)
+#define ALU_SURE_WIDE3(name, fast, expr) ALU_LONG3(name, u64, u64, u64, u64, expr)
 #endif
 
 #endif

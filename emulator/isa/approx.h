@@ -19,10 +19,12 @@
 APPROX_INLINE float approx_f32(uint32_t bits) { return num_f32_from_bits(bits); }
 APPROX_INLINE uint32_t approx_bits(float v) { return v == v ? num_f32_bits(v) : NUM_NAN_F32; }
 
+/* All ones where f has the flag: a condition on f alone keeps gcc from vectorising. */
+APPROX_INLINE uint32_t approx_mask(unsigned f, unsigned flag) { return 0u - (f / flag & 1); }
+
 /* A subnormal becomes a zero of its sign where .ftz asks for that. */
 APPROX_INLINE uint32_t approx_flush(uint32_t a, unsigned f) {
-    const uint32_t keep = f & NUM_FTZ ? 0x80000000 : 0xffffffff;
-    return a & 0x7f800000 ? a : a & keep;
+    return a & 0x7f800000 ? a : a & ~(0x7fffffff & approx_mask(f, NUM_FTZ));
 }
 APPROX_INLINE float approx_operand(uint32_t a, unsigned f) { return approx_f32(approx_flush(a, f)); }
 
@@ -30,9 +32,10 @@ APPROX_INLINE float approx_operand(uint32_t a, unsigned f) { return approx_f32(a
 APPROX_INLINE uint32_t approx_finish(float v, unsigned f, uint32_t *doubt) {
     const uint32_t r = approx_bits(v), flushed = approx_flush(r, f);
     const float s = approx_f32(flushed);
-    *doubt |= f & NUM_FTZ && (r & 0x7fffffff) == 0x00800000;
+    const uint32_t sat = approx_mask(f, NUM_SAT);
+    *doubt |= (r & 0x7fffffff) == 0x00800000 ? f & NUM_FTZ : 0;
     const uint32_t clamped = s > 0 ? s < 1 ? flushed : 0x3f800000 : 0; /* NaN and -0 give +0 */
-    return f & NUM_SAT ? clamped : flushed;
+    return (clamped & sat) | (flushed & ~sat);
 }
 
 /* cvt.f32.f32 with .ftz, .sat */
@@ -69,7 +72,7 @@ APPROX_INLINE uint32_t approx_sqrt(uint32_t a, unsigned f) {
 
 /* min and max with .ftz, .NaN, .abs, .xorsign: num/order.c */
 APPROX_INLINE uint32_t approx_pick(uint32_t a, uint32_t b, unsigned f, bool larger) {
-    const uint32_t keep = f & NUM_ABS ? 0x7fffffff : 0xffffffff;
+    const uint32_t keep = ~(0x80000000 & approx_mask(f, NUM_ABS)), xor = approx_mask(f, NUM_XORSIGN);
     const uint32_t x = approx_flush(a, f), y = approx_flush(b, f), sign = (x ^ y) & 0x80000000;
     const uint32_t u = x & keep, v = y & keep;
     const bool nu = (u & 0x7fffffff) > 0x7f800000, nv = (v & 0x7fffffff) > 0x7f800000;
@@ -77,8 +80,9 @@ APPROX_INLINE uint32_t approx_pick(uint32_t a, uint32_t b, unsigned f, bool larg
     const int32_t rv = (int32_t)(v ^ ((uint32_t)((int32_t)v >> 31) & 0x7fffffff));
     const uint32_t most = larger ? (ru > rv ? u : v) : (ru > rv ? v : u);
     const uint32_t d = nu ? v : nv ? u : most;
-    const uint32_t signed_d = f & NUM_XORSIGN ? (d & 0x7fffffff) | sign : d;
-    return (nu & nv) || (f & NUM_NAN && (nu | nv)) ? NUM_NAN_F32 : signed_d;
+    const uint32_t signed_d = (d & ~(xor&0x80000000)) | (sign & xor);
+    const uint32_t nans = (uint32_t)nu + nv + (approx_mask(f, NUM_NAN) & 1); /* 2: enough for a NaN */
+    return (nu | nv) & (nans > 1) ? NUM_NAN_F32 : signed_d;
 }
 
 /* --- other roundings ---------------------------------------------------------------------------------------------- */
@@ -104,7 +108,7 @@ APPROX_INLINE uint32_t approx_directed(double a, double b, num_round r, unsigned
     const bool minus = num_f64_bits(a) >> 63 || num_f64_bits(b) >> 63;
     const uint32_t zero = r == NUM_RM && minus ? 0x80000000 : n;
     const uint32_t d = s == 0 ? zero : down ? below : up ? above : n;
-    *doubt |= f & NUM_FTZ && (d & 0x7fffffff) - 1 < 0x00800000;
+    *doubt |= (d & 0x7fffffff) - 1 < 0x00800000 ? f & NUM_FTZ : 0;
     uint32_t none = 0;
     return approx_finish(approx_f32(d), f & NUM_SAT, &none);
 }
@@ -162,14 +166,17 @@ APPROX_INLINE double approx_exp_tail(double r) {
 
 APPROX_INLINE uint32_t approx_ex2(uint32_t a, unsigned f, uint32_t *doubt) {
     const float x = approx_operand(a, f);
-    const bool tiny = x < (f & NUM_FTZ ? -126.0f : -151.0f), huge = x >= 128, nan = x != x;
+    const uint32_t bits = num_f32_bits(x), size = bits & 0x7fffffff, minus = 0 - (bits >> 31);
+    const uint32_t least = 0x43170000 - (0x001b0000 & approx_mask(f, NUM_FTZ)); /* 151, 126 */
+    const bool usual = size <= ((least & minus) | (0x42ffffff & ~minus));
     uint64_t k;
     uint32_t unsure = 0;
-    const double v = (double)(tiny || huge || nan ? 0 : x), n = approx_nearest(v, &k), r = (v - n) * APPROX_LN2;
+    const double v = usual ? (double)x : 0, n = approx_nearest(v, &k), r = (v - n) * APPROX_LN2;
     const double e = __builtin_fma(r * r, approx_exp_tail(r), r);
     const uint32_t d = approx_round(__builtin_fma(e, approx_power(k), approx_power(k)), &unsure);
     *doubt |= unsure;
-    return nan ? NUM_NAN_F32 : tiny ? 0 : huge ? 0x7f800000 : d;
+    const uint32_t beyond = size > 0x7f800000 ? NUM_NAN_F32 : 0x7f800000 & ~minus;
+    return usual ? d : beyond;
 }
 
 /* tanh x = m / (m + 2), m = e^2x - 1 */
@@ -191,8 +198,8 @@ APPROX_INLINE uint32_t approx_tanh(uint32_t a, uint32_t *doubt) {
 /* log2 of m * 2^n, m from root 1/2 to root 2: n + 2 / ln 2 * artanh z, z = (m - 1) / (m + 1) */
 APPROX_INLINE uint32_t approx_lg2(uint32_t a, unsigned f, uint32_t *doubt) {
     const float x = approx_operand(a, f);
-    const bool plain = x > 0 && x <= 0x1.fffffep127f, one = x == 1;
-    const uint64_t bits = num_f64_bits((double)(plain && !one ? x : 2.0f));
+    const bool one = x == 1, plain = (x > 0) & (x <= 0x1.fffffep127f), usual = plain & (x != 1);
+    const uint64_t bits = num_f64_bits(usual ? (double)x : 2);
     const uint64_t up = bits - num_f64_bits(0x1.6a09e667f3bcdp-1); /* from root 1/2 on the exponent counts one more */
     const int64_t n = (int64_t)up >> 52;
     const double m = num_f64_from_bits(bits - ((uint64_t)n << 52)), z = (m - 1) / (m + 1), q = z * z;
@@ -210,9 +217,9 @@ APPROX_INLINE uint32_t approx_lg2(uint32_t a, unsigned f, uint32_t *doubt) {
     uint32_t unsure = 0;
     const double whole = num_f64_from_bits((uint64_t)n + num_f64_bits(0x1.8p52)) - 0x1.8p52;
     const uint32_t d = approx_round(__builtin_fma(s, 0x1.71547652b82fep+1, whole), &unsure);
-    *doubt |= plain && !one ? unsure : 0;
+    *doubt |= usual ? unsure : 0;
     const uint32_t special = x == 0 ? 0xff800000 : x > 0 ? 0x7f800000 : NUM_NAN_F32;
-    return one ? 0 : plain ? d : special;
+    return usual ? d : one ? 0 : special;
 }
 
 /* Multiples of pi / 2 are taken off, k of them; the quadrant says which series. */

@@ -6,6 +6,7 @@
  * they do not. A vector or packed operation is one scalar operation per element.
  */
 #include "base/relaxed.h"
+#include "isa/approx.h"
 #include "isa/form.h"
 #include "isa/tell.h"
 #include "num/num.h"
@@ -162,6 +163,67 @@ static void saw_atomic(const struct warp *w, const struct insn *in, const struct
         isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, got);
 }
 
+/* --- a warp, one word a lane, all in one object, and nothing poisoned ----------------------------------------------- */
+
+/* What lane l's word becomes. */
+static inline __attribute__((always_inline)) uint64_t lane_value(const struct warp *w, const struct atom_form *f,
+                                                                 bool global, uint32_t l, uint64_t old) {
+    uint32_t exact = 0;
+    const uint64_t b = f->size == 8 ? warp_src64(w, f->b[0])[l] : warp_src32(w, f->b[0])[l];
+    if (f->op == AT_CAS)
+        return old != b ? old : f->size == 8 ? warp_src64(w, f->c)[l] : warp_src32(w, f->c)[l];
+    if (f->op == AT_EXCH)
+        return b;
+    if (f->type == PTX_F32)
+        return approx_add((uint32_t)old, (uint32_t)b, global ? NUM_FTZ : 0, &exact);
+    if (f->op == NUM_OP_ADD && f->type == PTX_U32)
+        return (uint32_t)(old + b);
+    const uint64_t v = atom_value(f, global, old, b);
+    return f->size == 8 ? v : (uint32_t)v;
+}
+
+/* False: nothing has happened. */
+static bool atom_words(struct warp *w, const struct insn *in, const struct atom_form *f, const struct warp_span *s,
+                       uint32_t mask, uint64_t got[MACH_WARP]) {
+    const bool global = s->space == XS_GLOBAL, wide = f->size == 8;
+    uint32_t poison = (warp_poison(w, f->b[0]) | (f->op == AT_CAS ? warp_poison(w, f->c) : 0)) & mask;
+    if (f->count != 1 || (f->size != 4 && !wide) || poison || (!global && s->space != XS_SHARED_CTA))
+        return false;
+    if (s->poison && !s->clean) {
+        WARP_FOR_LANES(l, mask) { poison |= warp_bits_get(s->poison, warp_span_at(s, l), f->size); }
+        if (poison)
+            return false;
+    }
+    uint64_t noted = UINT64_MAX; /* whose last writer is known to be this instruction */
+    WARP_FOR_LANES(l, mask) {
+        const uint64_t at = warp_span_at(s, l);
+        uint8_t *p = s->host + at;
+        uint64_t old = relaxed_load(p, f->size), now = lane_value(w, f, global, l, old);
+        if (global)
+            while (!relaxed_replace(p, f->size, &old, now))
+                now = lane_value(w, f, global, l, old);
+        else
+            relaxed_store(p, f->size, now); /* no other thread of the host has it */
+        got[l] = old;
+        if (old == now)
+            continue;
+        w->island->progress++;
+        if (global && at != noted)
+            isa_note_writer(w, in, s->base + at);
+        noted = at;
+    }
+    if (f->d[0] == WARP_SINK)
+        return true;
+    if (wide)
+        WARP_FOR_LANES(l, mask) { warp_dst64(w, f->d[0])[l] = got[l]; }
+    else
+        WARP_FOR_LANES(l, mask) { warp_dst32(w, f->d[0])[l] = (uint32_t)got[l]; }
+    warp_set_poison(w, f->d[0], mask, 0);
+    return true;
+}
+
+/* --- any ---------------------------------------------------------------------------------------------------------- */
+
 static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct atom_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
@@ -172,6 +234,10 @@ static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t 
     uint64_t got[MACH_WARP];
     uint32_t done = 0;
     bool together = warp_span(w, f->addr, mask, f->space, size, size, true, &s);
+    if (together && atom_words(w, in, f, &s, mask, got)) {
+        saw_atomic(w, in, &s, size, mask, got);
+        return WARP_NEXT;
+    }
     if (!together)
         WARP_FOR_LANES(l, mask) { addr[l] = warp_address(w, f->addr, l); }
     WARP_FOR_LANES(l, mask) {

@@ -24,7 +24,17 @@ static isa_bind_fn binder_of(enum ptx_family family, enum simd unit) {
     const isa_bind_fn fn = unit >= SIMD_AVX2 ? unit_binders[family][unit >= SIMD_AVX512] : NULL;
     return fn ? fn : binders[family];
 }
+
+extern const struct chain_links isa_chain_links_avx2, isa_chain_links_avx512;
+const struct chain_links *isa_chain_links(uint32_t unit) {
+    return unit >= SIMD_AVX512 ? &isa_chain_links_avx512 : unit == SIMD_AVX2 ? &isa_chain_links_avx2 : NULL;
+}
 #else
+const struct chain_links *isa_chain_links(uint32_t unit) {
+    (void)unit;
+    return NULL;
+}
+
 static isa_bind_fn binder_of(enum ptx_family family, enum simd unit) {
     (void)unit;
     return binders[family];

@@ -28,6 +28,7 @@ struct lane_groups {
 
 struct isa_async {
     struct lane_groups lanes[ASYNC_KINDS][MACH_WARP];
+    struct async_group *spare; /* groups that are over, to be taken again */
     struct async_queue *queue; /* cp.async of this warp */
 };
 
@@ -41,11 +42,20 @@ static bool group_done(const struct async_group *g, bool read) {
     return g->track.reading == 0 && (read || g->track.writing == 0);
 }
 
-struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint32_t l) {
-    struct lane_groups *s = &state_of(w)->lanes[kind][l];
+static struct async_group *open_group(struct isa_async *a, enum isa_group_kind kind, uint32_t l) {
+    struct lane_groups *s = &a->lanes[kind][l];
+    if (s->open)
+        return s->open;
+    s->open = a->spare;
     if (!s->open)
-        s->open = xcalloc(1, sizeof *s->open);
-    return &s->open->track;
+        return s->open = xcalloc(1, sizeof *s->open);
+    a->spare = s->open->next;
+    *s->open = (struct async_group){0};
+    return s->open;
+}
+
+struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint32_t l) {
+    return &open_group(state_of(w), kind, l)->track;
 }
 
 static void tell_group(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind event,
@@ -56,9 +66,10 @@ static void tell_group(const struct warp *w, const struct insn *in, uint32_t mas
 
 void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask) {
     tell_group(w, in, mask, SYNC_GROUP_COMMIT, kind, 0, false);
+    struct isa_async *const a = state_of(w);
     WARP_FOR_LANES(l, mask) {
-        struct lane_groups *s = &state_of(w)->lanes[kind][l];
-        isa_group_open(w, kind, l)->committed = true;
+        struct lane_groups *s = &a->lanes[kind][l];
+        open_group(a, kind, l)->track.committed = true;
         if (s->last)
             s->last->next = s->open;
         else
@@ -71,7 +82,8 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
             struct async_group *g = s->first;
             s->first = g->next;
             s->count--;
-            xfree(g);
+            g->next = a->spare;
+            a->spare = g;
         }
         if (s->count >= ASYNC_MAX_OPS) /* empty groups behind one that has not finished: let that run */
             w->island->crowded = true;
@@ -80,8 +92,9 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
 
 /* Have all but the `n` latest committed groups of the lanes finished (`read`: read their sources)? */
 static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
+    const struct isa_async *a = state_of(w);
     WARP_FOR_LANES(l, mask) {
-        const struct lane_groups *s = &state_of(w)->lanes[kind][l];
+        const struct lane_groups *s = &a->lanes[kind][l];
         const struct async_group *g = s->first;
         for (uint32_t i = s->count; i > n; i--, g = g->next)
             if (!group_done(g, read))
@@ -102,16 +115,22 @@ enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t 
     return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ASYNC, .value = n});
 }
 
+static void free_groups(struct async_group *g) {
+    for (struct async_group *next; g; g = next) {
+        next = g->next;
+        xfree(g);
+    }
+}
+
 void isa_group_destroy(struct warp *w) {
     struct isa_async *s = w->cp_async;
     for (unsigned k = 0; s && k < ASYNC_KINDS; k++)
         for (unsigned l = 0; l < MACH_WARP; l++) {
-            for (struct async_group *g = s->lanes[k][l].first, *next; g; g = next) {
-                next = g->next;
-                xfree(g);
-            }
+            free_groups(s->lanes[k][l].first);
             xfree(s->lanes[k][l].open);
         }
+    if (s)
+        free_groups(s->spare);
     xfree(s);
     w->cp_async = NULL;
 }
@@ -127,6 +146,7 @@ struct copy_form {
 struct copy_op {
     struct async_op op;
     uint32_t lanes, size;
+    bool whole; /* each lane reads all that it writes */
     struct copy_lane {
         uint64_t addr;       /* in global memory */
         uint32_t bytes, off; /* read from there; the rest is zeros */
@@ -190,10 +210,39 @@ static void tell_copies(const struct copy_op *c) {
     tell_copy(c, c->lanes & ~repeats(c), c->size, SPACE_SHARED, to);
 }
 
+/* Lanes that write one run of bytes and read whole words of one live allocation. False: nothing has happened. */
+static bool run_together(const struct copy_op *c) {
+    struct cta *cta = c->op.cta;
+    uint64_t low = UINT64_MAX, high = 0;
+    if (!c->op.dst_bytes || !c->whole)
+        return false;
+    WARP_FOR_LANES(l, c->lanes) {
+        low = c->lane[l].addr < low ? c->lane[l].addr : low;
+        high = c->lane[l].addr > high ? c->lane[l].addr : high;
+    }
+    const uint8_t *from = mem_at(cta->gpu->mem, low, high - low + c->size);
+    uint8_t *to = cta->smem + c->op.dst_off;
+    const uint32_t word = c->size == 4 ? 4 : 8;
+    if (!from)
+        return false;
+    WARP_FOR_LANES(l, c->lanes) {
+        const uint8_t *p = from + (c->lane[l].addr - low);
+        const uint64_t v = relaxed_load(p, word), more = c->size == 16 ? relaxed_load(p + 8, 8) : 0;
+        memcpy(to, &v, word);
+        if (c->size == 16)
+            memcpy(to + 8, &more, 8);
+        to += c->size;
+        c->lane[l].track->reading--;
+        c->lane[l].track->writing--;
+    }
+    smem_clear_poison(cta, c->op.dst_off, c->op.dst_bytes);
+    return true;
+}
+
 static bool run_copy(struct async_op *op) {
     const struct copy_op *c = (const struct copy_op *)op;
     struct cta *cta = op->cta;
-    WARP_FOR_LANES(l, c->lanes) {
+    WARP_FOR_LANES(l, run_together(c) ? 0 : c->lanes) {
         const struct copy_lane *k = &c->lane[l];
         uint8_t data[16] = {0};
         const uint8_t *from = k->bytes ? mem_at(cta->gpu->mem, k->addr, k->bytes) : data;
@@ -268,28 +317,56 @@ static void lands(struct copy_op *c) {
     c->op.committed = &c->lane[warp_lowest(c->lanes)].track->committed;
 }
 
+/* The lanes' places where all copy whole words from one object to this CTA's shared memory. False: not so, or unknown. */
+static bool find_together(struct warp *w, const struct insn *in, uint32_t mask, struct copy_op *c) {
+    const struct copy_form *f = in->data;
+    struct warp_span to, from;
+    if (f->bytes || f->skip || !warp_span(w, &in->o[0], mask, XS_SHARED_CTA, f->size, f->size, true, &to) ||
+        !warp_span(w, &in->o[1], mask, XS_GLOBAL, f->size, f->size, false, &from))
+        return false;
+    WARP_FOR_LANES(l, mask) {
+        c->lane[l].addr = from.base + warp_span_at(&from, l);
+        c->lane[l].bytes = f->size;
+        c->lane[l].off = (uint32_t)warp_span_at(&to, l);
+    }
+    return true;
+}
+
+/* The same lane by lane; false after a fault. */
+static bool find_each(struct warp *w, const struct insn *in, uint32_t mask, struct copy_op *c) {
+    const struct copy_form *f = in->data;
+    WARP_FOR_LANES(l, mask) {
+        struct copy_lane *k = &c->lane[l];
+        struct warp_loc to, from;
+        k->addr = warp_address(w, &in->o[1], l);
+        if (!lane_bytes(w, in, f, l, &k->bytes) ||
+            !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[0], l), f->size, f->size, true, &to) ||
+            (k->bytes && !warp_resolve(w, in, l, XS_GLOBAL, k->addr, k->bytes, f->size, false, &from)))
+            return false;
+        k->off = to.off;
+    }
+    return true;
+}
+
 static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct copy_form *f = in->data;
-    struct copy_lane lane[MACH_WARP];
     if (!warp_address_known(w, in, &in->o[0], mask) || !warp_address_known(w, in, &in->o[1], mask))
         return WARP_FAULT;
-    WARP_FOR_LANES(l, mask) {
-        struct warp_loc to, from;
-        uint32_t bytes;
-        if (!lane_bytes(w, in, f, l, &bytes) ||
-            !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[0], l), f->size, f->size, true, &to) ||
-            (bytes && !warp_resolve(w, in, l, XS_GLOBAL, warp_address(w, &in->o[1], l), bytes, f->size, false, &from)))
-            return WARP_FAULT;
-        lane[l] = (struct copy_lane){warp_address(w, &in->o[1], l), bytes, to.off, isa_group_open(w, ASYNC_COPY, l)};
-    }
     struct mach_origin origin = warp_origin(w, in, mask);
     struct copy_op *c = async_op_create(sizeof *c, &copy_kind, "cp.async", w->cta, &origin);
+    struct isa_async *const a = state_of(w);
     c->lanes = mask;
     c->size = f->size;
+    c->whole = find_together(w, in, mask, c);
+    if (!c->whole && !find_each(w, in, mask, c)) {
+        async_op_free(&c->op);
+        return WARP_FAULT;
+    }
     WARP_FOR_LANES(l, mask) {
-        c->lane[l] = lane[l];
-        lane[l].track->reading++;
-        lane[l].track->writing++;
+        struct tma_track *track = &open_group(a, ASYNC_COPY, l)->track;
+        c->lane[l].track = track;
+        track->reading++;
+        track->writing++;
     }
     lands(c);
     async_issue(copy_queue(w), &c->op);

@@ -39,10 +39,28 @@ ALU_SURE2(add_f32, approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
 ALU_SURE2(sub_f32, approx_add_round(a, b ^ 0x80000000, r, f, doubt), num_sub_f32(a, b, r, f))
 ALU_SURE2(mul_f32, approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
 ALU_SURE3(fma_f32, approx_fma_round(a, b, c, r, f, doubt), num_fma_f32(a, b, c, r, f))
-ALU_LONG2(add_f32x2, u32x2, u32x2, u32x2, num_add_f32(a, b, r, f))
-ALU_LONG2(sub_f32x2, u32x2, u32x2, u32x2, num_sub_f32(a, b, r, f))
-ALU_LONG2(mul_f32x2, u32x2, u32x2, u32x2, num_mul_f32(a, b, r, f))
-ALU_LONG3(fma_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, r, f))
+ALU_SURE_PAIR2(add_f32x2, approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
+ALU_SURE_PAIR2(sub_f32x2, approx_add_round(a, b ^ 0x80000000, r, f, doubt), num_sub_f32(a, b, r, f))
+ALU_SURE_PAIR2(mul_f32x2, approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
+ALU_SURE_PAIR3(fma_f32x2, approx_fma_round(a, b, c, r, f, doubt), num_fma_f32(a, b, c, r, f))
+ALU_SURE_PAIR2(add_flags_f32x2, approx_add(a, b, f, doubt), num_add_f32(a, b, r, f))
+ALU_SURE_PAIR2(sub_flags_f32x2, approx_add(a, b ^ 0x80000000, f, doubt), num_sub_f32(a, b, r, f))
+ALU_SURE_PAIR2(mul_flags_f32x2, approx_mul(a, b, f, doubt), num_mul_f32(a, b, r, f))
+ALU_SURE_PAIR3(fma_flags_f32x2, approx_fma(a, b, c, f, doubt), num_fma_f32(a, b, c, r, f))
+
+/* f64 to nearest is the host's; which NaN it is, num/ knows. */
+static inline double dbl(uint64_t bits) { return num_f64_from_bits(bits); }
+static inline uint64_t wide(double v, uint32_t *doubt) {
+    *doubt |= v != v;
+    return num_f64_bits(v);
+}
+ALU_SURE_WIDE2(add_rn_f64, wide(dbl(a) + dbl(b), doubt), num_add_f64(a, b, r))
+ALU_SURE_WIDE2(sub_rn_f64, wide(dbl(a) - dbl(b), doubt), num_sub_f64(a, b, r))
+ALU_SURE_WIDE2(mul_rn_f64, wide(dbl(a) * dbl(b), doubt), num_mul_f64(a, b, r))
+ALU_SURE_WIDE3(fma_rn_f64, wide(__builtin_fma(dbl(a), dbl(b), dbl(c)), doubt), num_fma_f64(a, b, c, r))
+ALU_SURE_WIDE2(div_rn_f64, wide(dbl(a) / dbl(b), doubt), num_div_f64(a, b, r))
+ALU_SURE_WIDE1(rcp_rn_f64, wide(1 / dbl(a), doubt), num_rcp_f64(a, r))
+ALU_SURE_WIDE1(sqrt_rn_f64, wide(__builtin_sqrt(dbl(a)), doubt), num_sqrt_f64(a, r))
 ALU_LONG2(add_f64, u64, u64, u64, num_add_f64(a, b, r))
 ALU_LONG2(sub_f64, u64, u64, u64, num_sub_f64(a, b, r))
 ALU_LONG2(mul_f64, u64, u64, u64, num_mul_f64(a, b, r))
@@ -142,14 +160,16 @@ TESTP_ALL(64, NUM_F64)
 #define SUM(op)                                                                                                        \
     ALU_ROW(op, f32, 0, RN, "www", op##_rn_f32), ALU_ROW(op, f32, 0, RN | FTZ | SAT, "www", op##_flags_f32),           \
         ALU_ROW(op, f32, 0, ALU_RND | FTZ | SAT, "www", op##_f32), ALU_ROW(op, f32x2, 0, RN, "ddd", op##_rn_f32x2),    \
-        ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2), ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
+        ALU_ROW(op, f32x2, 0, RN | FTZ, "ddd", op##_flags_f32x2),                                                      \
+        ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2), ALU_ROW(op, f64, 0, RN, "ddd", op##_rn_f64),          \
+        ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
 #define FMA(op)                                                                                                        \
     ALU_ROW(op, f32, RN, 0, "wwww", fma_rn_f32), ALU_ROW(op, f32, RN, FTZ | SAT, "wwww", fma_flags_f32),               \
         ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ | SAT, "wwww", fma_f32),                                          \
-        ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, "dddd", fma_f64)
+        ALU_ROW(op, f64, RN, 0, "dddd", fma_rn_f64), ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, "dddd", fma_f64)
 #define IEEE(op, sw, sd)                                                                                               \
     ALU_ROW(op, f32, RN, FTZ, sw, op##_rn_f32), ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ, sw, op##_f32),           \
-        ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
+        ALU_ROW(op, f64, RN, 0, sd, op##_rn_f64), ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
 #define MINMAX(op)                                                                                                     \
     ALU_ROW(op, f32, 0, 0, "www", op##_plain_f32), ALU_ROW(op, f32, 0, FTZ | NAN_, "www", op##_f32),                   \
         ALU_ROW(op, f32, XOR | ABS, FTZ | NAN_, "www", op##_f32),                                                      \
@@ -170,6 +190,7 @@ static const struct alu_row rows[] = {
     FMA(fma),
     FMA(mad),
     ALU_ROW(fma, f32x2, RN, 0, "dddd", fma_rn_f32x2),
+    ALU_ROW(fma, f32x2, RN, FTZ, "dddd", fma_flags_f32x2),
     ALU_ROW(fma, f32x2, ALU_NEED_RND, ALU_RND | FTZ, "dddd", fma_f32x2),
     IEEE(div, "www", "ddd"),
     ALU_ROW(div, f32, APPROX, FTZ, "www", div_approx_f32),
@@ -207,11 +228,31 @@ static bool is_float(enum ptx_type t) {
 }
 static bool is_half(enum ptx_type t) { return is_float(t) && t != PTX_F32 && t != PTX_F64 && t != PTX_F32X2; }
 
+/* Without a fused multiply-add of the host this one takes ten times as long: the portable handlers use that too. */
+#if defined(__x86_64__) && !defined(ISA_UNIT)
+bool isa_bind_float_avx2(struct isa_binder *b, struct insn *in);
+static bool bind_fma(struct isa_binder *b, struct insn *in) {
+    const bool fused = in->fn == fma_rn_f32 || in->fn == fma_rn_f32x2;
+    return !fused || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2") || isa_bind_float_avx2(b, in);
+}
+#else
+static bool bind_fma(struct isa_binder *b, struct insn *in) {
+    (void)b, (void)in;
+    return true;
+}
+#endif
+
 bool isa_bind_float(struct isa_binder *b, struct insn *in) {
     enum ptx_type t0 = ptx_insn_type(in->src, 0), t1 = ptx_insn_type(in->src, 1);
     if (is_half(t0) || is_half(t1))
         return alu_bind_half(b, in);
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    ALU_LINKED(add_rn_f32, add_f)
+    ALU_LINKED(sub_rn_f32, sub_f)
+    ALU_LINKED(mul_rn_f32, mul_f)
+    ALU_LINKED(fma_rn_f32, fma_f)
+    return bind_fma(b, in);
 }
 
 bool isa_bind_arithmetic(struct isa_binder *b, struct insn *in) {

@@ -31,9 +31,7 @@ static inline uint16_t plain_mul(uint16_t a, uint16_t b, int man, int bias) {
     ALU_FN2(sub_plain_##t, T, T, T, plain_add(a, b ^ 0x8000, man, bias))                                               \
     ALU_FN2(mul_plain_##t, T, T, T, plain_mul(a, b, man, bias))                                                        \
     ALU_FN3(fma_plain_##t, T, T, T, T, plain_fma(a, b, c, man, bias))
-PLAIN(f16, u16, 10, 15)
 PLAIN(bf16, u16, 7, 127)
-PLAIN(f16x2, u16x2, 10, 15)
 PLAIN(bf16x2, u16x2, 7, 127)
 
 /* --- every form --------------------------------------------------------------------------------------------------- */
@@ -43,16 +41,27 @@ enum { BF16_OPERANDS = 1 << 20 };
 static inline num_type type_in(unsigned f) { return f & BF16_OPERANDS ? NUM_BF16 : NUM_F16; }
 static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
 
-/* 9.7.4.1 - 9.7.4.10, of both formats; T the lanes' type, u16 or u16x2 */
+/* 9.7.4.1 - 9.7.4.10; T the lanes' type, u16 or u16x2 */
+#define F16(t, T)                                                                                                      \
+    ALU_FN2(add_##t, T, T, T, half_add_f16(a, b, f))                                                                   \
+    ALU_FN2(sub_##t, T, T, T, half_add_f16(a, b ^ 0x8000u, f))                                                         \
+    ALU_FN2(mul_##t, T, T, T, half_mul_f16(a, b, f))                                                                   \
+    ALU_FN3(fma_##t, T, T, T, T, half_fma_f16(a, b, c, f))
+F16(f16, u16)
+F16(f16x2, u16x2)
+#define BF16(t, T)                                                                                                     \
+    ALU_LONG2(add_##t, T, T, T, num_add_h(NUM_BF16, a, b, flags_in(f)))                                                \
+    ALU_LONG2(sub_##t, T, T, T, num_sub_h(NUM_BF16, a, b, flags_in(f)))                                                \
+    ALU_LONG2(mul_##t, T, T, T, num_mul_h(NUM_BF16, a, b, flags_in(f)))                                                \
+    ALU_LONG3(fma_##t, T, T, T, T, num_fma_h(NUM_BF16, a, b, c, flags_in(f)))
+BF16(bf16, u16)
+BF16(bf16x2, u16x2)
+static inline uint32_t inf_in(unsigned f) { return f & BF16_OPERANDS ? 0x7f80 : 0x7c00; }
 #define HALF(T)                                                                                                        \
-    ALU_LONG2(add_##T, T, T, T, num_add_h(type_in(f), a, b, flags_in(f)))                                              \
-    ALU_LONG2(sub_##T, T, T, T, num_sub_h(type_in(f), a, b, flags_in(f)))                                              \
-    ALU_LONG2(mul_##T, T, T, T, num_mul_h(type_in(f), a, b, flags_in(f)))                                              \
-    ALU_LONG3(fma_##T, T, T, T, T, num_fma_h(type_in(f), a, b, c, flags_in(f)))                                        \
-    ALU_LONG1(neg_##T, T, T, num_neg(type_in(f), a, flags_in(f)))                                                      \
-    ALU_LONG1(abs_##T, T, T, num_abs(type_in(f), a, flags_in(f)))                                                      \
-    ALU_LONG2(min_##T, T, T, T, num_min(type_in(f), a, b, flags_in(f)))                                                \
-    ALU_LONG2(max_##T, T, T, T, num_max(type_in(f), a, b, flags_in(f)))                                                \
+    ALU_FN1(neg_##T, T, T, half_neg(a, inf_in(f), f))                                                                  \
+    ALU_FN1(abs_##T, T, T, half_abs(a, inf_in(f), f))                                                                  \
+    ALU_FN2(min_##T, T, T, T, half_pick(a, b, inf_in(f), f, false))                                                    \
+    ALU_FN2(max_##T, T, T, T, half_pick(a, b, inf_in(f), f, true))                                                     \
     ALU_LONG1(tanh_##T, T, T, num_tanh_approx_h(type_in(f), a))                                                        \
     ALU_LONG1(ex2_##T, T, T, num_ex2_approx_h(type_in(f), a, flags_in(f)))
 HALF(u16)
@@ -78,11 +87,9 @@ MIXED(bf16)
 /* One type, and that of its lanes: signatures of 2, 3 and 4 operands; `ftz`, `sat`: the bits where the type has them,
  * `how`: as ex2 needs. */
 #define ROWS(t, T, s2, s3, s4, ftz, sat, how)                                                                          \
-    ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
-        ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t),                          \
-        ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##T), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##T),              \
-        ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##T), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##T),                  \
-        ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##T), ALU_ROW(neg, t, 0, ftz, s2, neg_##T),                            \
+    ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),                  \
+        ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##t), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##t),                  \
+        ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##t), ALU_ROW(neg, t, 0, ftz, s2, neg_##T),                            \
         ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                             \
         ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##T), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##T),                   \
         ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##T), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##T),                     \
@@ -92,7 +99,13 @@ MIXED(bf16)
         ALU_ROW2(sub, f32, t, 0, ALU_RND | SAT, "whw", sub_f32_##t),                                                   \
         ALU_ROW2(fma, f32, t, ALU_NEED_RND, ALU_RND | SAT, "whhw", fma_f32_##t)
 
+#define PLAIN_ROWS(t, s3, s4)                                                                                          \
+    ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
+        ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t)
+
 static const struct alu_row rows[] = {
+    PLAIN_ROWS(bf16, "hhh", "hhhh"),
+    PLAIN_ROWS(bf16x2, "www", "wwww"),
     ROWS(f16, u16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),
     ROWS(bf16, u16, "hh", "hhh", "hhhh", 0, 0, APPROX | FTZ),
     ROWS(f16x2, u16x2, "ww", "www", "wwww", FTZ, SAT, APPROX),

@@ -1,4 +1,4 @@
-/* isa/half.h - f16 and bf16 without branches, so that loops over lanes vectorise: the forms without .ftz, .sat, .relu.
+/* isa/half.h - f16 and bf16 without branches, so that loops over lanes vectorise.
  *
  * Same values as num/'s num_decode and num_encode with NUM_RN. `man` and `bias` are the format's mantissa bits and
  * exponent bias: 10 and 15 for f16, 7 and 127 for bf16.
@@ -76,6 +76,66 @@ static inline uint32_t half_f16_of_f8(uint32_t a, int man, bool relu) {
     const uint32_t v = num_f32_bits(num_f32_from_bits(magnitude << 20) * 0x1p120f); /* e4m3: normal in f16, or zero */
     const uint32_t code = man == 2 ? magnitude << 8 : magnitude ? (v >> 13) - (112 << 10) : 0;
     return magnitude > (man == 2 ? 0x7cu : 0x7eu) ? 0x7fff : relu & (sign != 0) ? 0 : code | sign;
+}
+
+#define HALF_INLINE static inline __attribute__((always_inline)) /* vectorised or not, the rest is small */
+
+/* --- f16 arithmetic in f32, with .ftz, .sat, .relu: num/arith.c --------------------------------------------------- */
+
+/* All ones where f has the flag: a condition on f alone keeps gcc from vectorising. */
+HALF_INLINE uint32_t half_mask(unsigned f, unsigned flag) { return 0u - (f / flag & 1); }
+
+HALF_INLINE uint32_t half_flush(uint32_t a, uint32_t inf, unsigned f) {
+    return a & inf ? a : a & ~(0x7fff & half_mask(f, NUM_FTZ));
+}
+/* p + c in f32, rounded to odd: enough for one rounding to f16. Both are multiples of 2^-48 below 2^33. */
+HALF_INLINE uint32_t half_sum_odd(float p, float c) {
+    const float s = p + c, t = s - p;
+    const uint32_t lost = num_f32_bits((p - (s - t)) + (c - t)), bits = num_f32_bits(s);
+    const uint32_t step = 1 - ((lost ^ bits) >> 31) * 2; /* towards what was lost */
+    const bool even = !(bits & 1), some = lost << 1 != 0, finite = (bits & 0x7f800000) != 0x7f800000;
+    return bits + (even & some & finite ? step : 0);
+}
+/* What .ftz flushes is below the least normal number after a rounding without a lower end of the exponent. */
+HALF_INLINE uint32_t half_finish_f16(uint32_t odd, unsigned f) {
+    const uint32_t sat = half_mask(f, NUM_SAT), drop = 0x8000 & (sat | half_mask(f, NUM_RELU));
+    const uint32_t least = 0x387ff000 & half_mask(f, NUM_FTZ); /* 2^-14 - 2^-26 */
+    const uint32_t nan = 0x7fff & ~sat, most = 0xffff & ~(0xc3ff & sat);
+    const uint32_t code = (odd & 0x7fffffff) < least ? odd >> 16 & 0x8000 : half_f16_of_f32(odd);
+    const uint32_t positive = code & drop ? 0 : code == 0x7fff ? nan : code;
+    return positive > most ? most : positive;
+}
+HALF_INLINE float half_operand_f16(uint32_t a, unsigned f) {
+    return num_f32_from_bits(half_f32_of_f16(half_flush(a, 0x7c00, f)));
+}
+HALF_INLINE uint32_t half_add_f16(uint32_t a, uint32_t b, unsigned f) {
+    return half_finish_f16(half_sum_odd(half_operand_f16(a, f), half_operand_f16(b, f)), f);
+}
+HALF_INLINE uint32_t half_mul_f16(uint32_t a, uint32_t b, unsigned f) {
+    return half_finish_f16(num_f32_bits(half_operand_f16(a, f) * half_operand_f16(b, f)), f);
+}
+HALF_INLINE uint32_t half_fma_f16(uint32_t a, uint32_t b, uint32_t c, unsigned f) {
+    return half_finish_f16(half_sum_odd(half_operand_f16(a, f) * half_operand_f16(b, f), half_operand_f16(c, f)), f);
+}
+
+/* --- sign and order of f16 (inf 0x7c00) and bf16 (0x7f80): num/order.c -------------------------------------------- */
+
+HALF_INLINE uint32_t half_abs(uint32_t a, uint32_t inf, unsigned f) {
+    return (a & 0x7fff) > inf ? 0x7fff : half_flush(a, inf, f) & 0x7fff;
+}
+HALF_INLINE uint32_t half_neg(uint32_t a, uint32_t inf, unsigned f) {
+    return (a & 0x7fff) > inf ? 0x7fff : half_flush(a, inf, f) ^ 0x8000;
+}
+HALF_INLINE uint32_t half_pick(uint32_t a, uint32_t b, uint32_t inf, unsigned f, bool larger) {
+    const uint32_t keep = ~(0x8000 & half_mask(f, NUM_ABS)), xor = half_mask(f, NUM_XORSIGN);
+    const uint32_t x = half_flush(a, inf, f), y = half_flush(b, inf, f), sign = (x ^ y) & 0x8000;
+    const uint32_t u = x & keep, v = y & keep;
+    const bool nu = (u & 0x7fff) > inf, nv = (v & 0x7fff) > inf;
+    const uint32_t ru = u & 0x8000 ? ~u & 0xffff : u | 0x8000, rv = v & 0x8000 ? ~v & 0xffff : v | 0x8000;
+    const uint32_t most = larger ? (ru > rv ? u : v) : (ru > rv ? v : u);
+    const uint32_t d = nu ? v : nv ? u : most, signed_d = (d & ~(xor&0x8000)) | (sign & xor);
+    const uint32_t nans = (uint32_t)nu + nv + (half_mask(f, NUM_NAN) & 1); /* 2: enough for a NaN */
+    return (nu | nv) & (nans > 1) ? 0x7fff : signed_d;
 }
 
 #endif

@@ -92,11 +92,27 @@ ALU_FN3(sad_s64, u64, s64, s64, u64, c + (a < b ? (uint64_t)b - (uint64_t)a : (u
     ALU_LONG2(div_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)(0 - (U)a) : (T)(a / b))           \
     ALU_LONG2(rem_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)0 : (T)(a % b))
 DIV_U(16, uint16_t)
-DIV_U(32, uint32_t)
 DIV_U(64, uint64_t)
 DIV_S(16, int16_t, uint16_t)
-DIV_S(32, int32_t, uint32_t)
 DIV_S(64, int64_t, uint64_t)
+#if defined(__AVX512F__)
+/* A quotient of 32-bit integers, rounded to a double, is not rounded up to the next integer. */
+static ALU_INLINE uint32_t quotient_u(uint32_t a, uint32_t b) {
+    const uint32_t q = (uint32_t)((double)a / (double)(b ? b : 1));
+    return b ? q : UINT32_MAX;
+}
+static ALU_INLINE int32_t quotient_s(int32_t a, int32_t b) {
+    const int32_t q = (int32_t)((double)a / (double)((uint32_t)b + 1 < 2 ? 1 : b));
+    return b == 0 ? -1 : b == -1 ? (int32_t)(0 - (uint32_t)a) : q;
+}
+ALU_FN2(div_u32, u32, u32, u32, quotient_u(a, b))
+ALU_FN2(rem_u32, u32, u32, u32, b ? a - quotient_u(a, b) * b : UINT32_MAX)
+ALU_FN2(div_s32, s32, s32, s32, quotient_s(a, b))
+ALU_FN2(rem_s32, s32, s32, s32, b ? (int32_t)((uint32_t)a - (uint32_t)quotient_s(a, b) * (uint32_t)b) : -1)
+#else
+DIV_U(32, uint32_t)
+DIV_S(32, int32_t, uint32_t)
+#endif
 
 /* 9.7.1.10, 9.7.1.11: the smallest negative number is its own negation */
 #define SIGN(bits, U)                                                                                                  \
@@ -348,5 +364,11 @@ static const struct alu_row rows[] = {
 bool isa_bind_integer(struct isa_binder *b, struct insn *in) {
     if (ptx_has(in->src, PTX_MOD_cc))
         return isa_bind_carry(b, in);
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    ALU_LINKED(add_32, add)
+    ALU_LINKED(sub_32, sub)
+    ALU_LINKED(mul_lo_32, mul)
+    ALU_LINKED(mad_lo_32, mad)
+    return true;
 }

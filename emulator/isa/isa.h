@@ -31,6 +31,8 @@ void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in); /* i
 void isa_bind_refused(struct insn *in);
 /* The host's unit for the handlers of a module, an enum simd. */
 uint32_t isa_unit(const struct gpu *gpu);
+/* The links that it has for chains (warp/chain.h), or NULL. */
+const struct chain_links *isa_chain_links(uint32_t unit);
 
 /* isa/operands.c: is every operand what the operands column of ptx/opcodes.def has in its place? False, with the
  * reason, where one is not. Every binder's operands have been judged so. */

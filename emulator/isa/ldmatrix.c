@@ -6,6 +6,7 @@
  */
 #include "isa/form.h"
 #include "isa/tell.h"
+#include "simd/target.h"
 #include "warp/parts.h"
 #include "warp/unwritten.h"
 
@@ -59,7 +60,7 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
 }
 
 /* Each lane reads or writes the two elements that its register holds: side by side, but for .trans. */
-static void tell_matrix(const struct warp *w, const struct insn *in, const struct warp_loc row[8], bool trans,
+static void tell_matrix(const struct warp *w, const struct insn *in, const uint64_t row[8], bool trans,
                         enum event_effect effect) {
     if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
         return;
@@ -69,16 +70,116 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const struc
         for (uint32_t l = 0; l < MACH_WARP; l++) {
             uint32_t r, c;
             element_of(l, h, trans, &r, &c);
-            s.at[l] = row[r].off + 2 * c;
+            s.at[l] = row[r] + 2 * c;
         }
         isa_tell_span(w, in, &s, 4 / times, WARP_ALL_LANES, effect, NULL);
     }
 }
 
+static void tell_rows(const struct warp *w, const struct insn *in, const struct warp_loc row[8], bool trans,
+                      enum event_effect effect) {
+    uint64_t at[8];
+    for (uint32_t r = 0; r < 8; r++)
+        at[r] = row[r].off;
+    tell_matrix(w, in, at, trans, effect);
+}
+
+/* --- all rows in this CTA's shared memory, and nothing poisoned ---------------------------------------------------- */
+
+/* A block of 4 x 4 elements, one row after the other a word of 64 bits. */
+static ALWAYS_INLINE void transpose_block(uint64_t a[4]) {
+    UNROLL for (unsigned i = 0; i < 4; i += 2) {
+        const uint64_t t = ((a[i] >> 16) ^ a[i + 1]) & UINT64_C(0x0000ffff0000ffff);
+        a[i] ^= t << 16;
+        a[i + 1] ^= t;
+    }
+    UNROLL for (unsigned i = 0; i < 2; i++) {
+        const uint64_t t = ((a[i] >> 32) ^ a[i + 2]) & UINT64_C(0xffffffff);
+        a[i] ^= t << 32;
+        a[i + 2] ^= t;
+    }
+}
+
+/* A matrix in the order of its rows, 16 bytes each, which is that of the lanes' registers. */
+static void transpose(uint32_t matrix[MACH_WARP]) {
+    uint64_t row[8][2], block[4][4];
+    memcpy(row, matrix, sizeof row);
+    UNROLL for (unsigned n = 0; n < 4; n++) {
+        UNROLL for (unsigned r = 0; r < 4; r++) block[n][r] = row[4 * (n / 2) + r][n % 2];
+        transpose_block(block[n]);
+    }
+    UNROLL for (unsigned n = 0; n < 4; n++) {
+        UNROLL for (unsigned r = 0; r < 4; r++) row[4 * (n / 2) + r][n % 2] = block[2 * (n % 2) + n / 2][r];
+    }
+    memcpy(matrix, row, sizeof row);
+}
+
+/* The rows' places; false where one is elsewhere, or its address bad. */
+static bool all_rows(const struct warp *w, const struct matrix_form *f, struct warp_span *s) {
+    const uint32_t lanes = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
+    if (!warp_span(w, f->addr, lanes, f->space, 16, 16, f->store, s) || s->space != XS_SHARED_CTA || s->cta != w->cta)
+        return false;
+    for (uint32_t l = 0; s->affine && l < MACH_WARP; l++)
+        s->at[l] = l ? s->at[0] + (uint64_t)(l * s->stride) : s->at[0];
+    return true;
+}
+
+/* False: nothing has happened. */
+static bool load_rows(struct warp *w, const struct insn *in, const struct matrix_form *f) {
+    uint32_t out[4][MACH_WARP], poison = 0;
+    struct warp_span s;
+    if (!all_rows(w, f, &s))
+        return false;
+    for (uint32_t r = 0; !s.clean && r < 8 * f->count; r++)
+        poison |= warp_bits_get(s.poison, s.at[r], 16);
+    if (poison)
+        return false;
+    for (uint32_t r = 0; r < 8 * f->count; r++)
+        memcpy(out[r / 8] + 4 * (r % 8), s.host + s.at[r], 16);
+    for (uint32_t m = 0; m < f->count; m++) {
+        if (f->trans)
+            transpose(out[m]);
+        if (f->reg[m] != WARP_SINK) {
+            memcpy(warp_dst32(w, f->reg[m]), out[m], sizeof out[m]);
+            warp_set_poison(w, f->reg[m], WARP_ALL_LANES, 0);
+        }
+        tell_matrix(w, in, s.at + 8 * m, f->trans, EFFECT_READ);
+    }
+    return true;
+}
+
+/* False: nothing has happened. */
+static bool store_rows(struct warp *w, const struct insn *in, const struct matrix_form *f) {
+    uint32_t poison = 0;
+    struct warp_span s;
+    for (uint32_t m = 0; m < f->count; m++)
+        poison |= warp_poison(w, f->reg[m]);
+    if (poison || !all_rows(w, f, &s))
+        return false;
+    for (uint32_t m = 0; m < f->count; m++) {
+        uint32_t value[MACH_WARP];
+        memcpy(value, warp_src32(w, f->reg[m]), sizeof value);
+        if (f->trans)
+            transpose(value);
+        for (uint32_t r = 0; r < 8; r++) {
+            memcpy(s.host + s.at[8 * m + r], value + 4 * r, 16);
+            if (!s.clean)
+                warp_bits_set(s.poison, s.at[8 * m + r], 16, 0);
+        }
+        tell_matrix(w, in, s.at + 8 * m, f->trans, EFFECT_WRITE);
+    }
+    w->island->progress++;
+    return true;
+}
+
+/* --- any rows ----------------------------------------------------------------------------------------------------- */
+
 static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (!may_run(w, in, mask))
         return WARP_FAULT;
+    if (load_rows(w, in, f))
+        return WARP_NEXT;
     uint32_t out[4][MACH_WARP], unwritten[4][MACH_WARP] = {0}, poison[4] = {0};
     for (uint32_t m = 0; m < f->count; m++) {
         struct warp_loc row[8];
@@ -100,7 +201,7 @@ static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint3
                 warp_found_unwritten(w, in, poison[m], WARP_FROM_SHARED, row[r].cta, row[r].off + 2 * c, 2);
             }
         }
-        tell_matrix(w, in, row, f->trans, EFFECT_READ);
+        tell_rows(w, in, row, f->trans, EFFECT_READ);
     }
     for (uint32_t m = 0; m < f->count; m++) { /* after all addresses are read: a destination may be one of them */
         if (f->reg[m] == WARP_SINK)
@@ -116,6 +217,8 @@ static enum warp_status do_stmatrix(struct warp *w, const struct insn *in, uint3
     const struct matrix_form *f = in->data;
     if (!may_run(w, in, mask))
         return WARP_FAULT;
+    if (store_rows(w, in, f))
+        return WARP_NEXT;
     for (uint32_t m = 0; m < f->count; m++) {
         struct warp_loc row[8];
         if (!find_rows(w, in, f, m, row))
@@ -133,7 +236,7 @@ static enum warp_status do_stmatrix(struct warp *w, const struct insn *in, uint3
                     smem_doubt(row[r].cta, row[r].off + 2 * c, 2);
             }
         }
-        tell_matrix(w, in, row, f->trans, EFFECT_WRITE);
+        tell_rows(w, in, row, f->trans, EFFECT_WRITE);
     }
     w->island->progress++;
     return WARP_NEXT;

@@ -172,5 +172,13 @@ static bool bind_lop3(struct isa_binder *b, struct insn *in) {
 bool isa_bind_logic(struct isa_binder *b, struct insn *in) {
     if (in->src->op == PTX_OP_lop3)
         return bind_lop3(b, in);
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    ALU_LINKED(and_b32, and)
+    ALU_LINKED(or_b32, or)
+    ALU_LINKED(xor_b32, xor)
+    ALU_LINKED(shl_b32, shl)
+    ALU_LINKED(shr_u32, shr_u)
+    ALU_LINKED(shr_s32, shr_s)
+    return true;
 }

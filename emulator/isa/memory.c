@@ -218,6 +218,18 @@ static enum warp_status do_ld_param(struct warp *w, const struct insn *in, uint3
     uint32_t first = warp_lowest(mask);
     if (!warp_span_lane(w, in, first, warp_address(w, f->addr, first), XS_PARAM, size, size, false, &s))
         return WARP_FAULT;
+    const uint8_t *p = s.host + s.at[first];
+    const bool words = f->size == 4 && f->reg == 32, wide = f->size == 8 && f->reg == 64;
+    if (mask == WARP_ALL_LANES && (words || wide) && !f->sinks) {
+        for (unsigned e = 0; e < f->count; e++, p += f->size) {
+            uint64_t v = relaxed_load(p, f->size), *d = warp_dst64(w, f->slot[e]);
+            v = wide ? v : v << 32 | v;
+            for (uint32_t l = 0; l < (wide ? MACH_WARP : MACH_WARP / 2); l++)
+                d[l] = v;
+            warp_set_poison(w, f->slot[e], mask, 0);
+        }
+        return WARP_NEXT;
+    }
     WARP_FOR_LANES(l, mask) { s.at[l] = s.at[first]; }
     load_span(w, f, &s, mask);
     return WARP_NEXT;

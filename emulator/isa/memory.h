@@ -26,14 +26,14 @@ struct mem_form {
 #include "isa/reach.h"
 
 static bool mem_has_vectors(const struct mem_form *f, bool store) {
-    if (f->strong || f->wide || f->sinks || f->addr->kind != WARP_MEM)
+    if (f->strong || f->sinks || f->addr->kind != WARP_MEM)
         return false;
     const bool same = f->reg == 8 * f->size;
     if (f->size == 4 && same)
-        return f->count <= 4;
+        return !f->wide || f->space == XS_GLOBAL;
     if (f->size == 8 && same)
         return f->count == 1;
-    return !store && f->count == 1 && f->size <= 2 && (f->reg == 16 || f->reg == 32);
+    return f->count == 1 && f->size <= 2 && (f->reg == 32 || (f->reg == 16 && !store));
 }
 
 /* Listeners get what warp_span makes. */
@@ -61,9 +61,12 @@ REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsi
     else if (count == 2)
         for (uint32_t l = 0; l < MACH_WARP; l++)
             d[l] = s[2 * l + e];
-    else
+    else if (count == 4)
         for (uint32_t l = 0; l < MACH_WARP; l++)
             d[l] = s[4 * l + e];
+    else
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = s[8 * l + e];
 }
 
 static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
@@ -108,10 +111,49 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     return true;
 }
 
+/* False: not so simple, and nothing has happened. */
+static bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
+#if defined(__AVX512F__)
+    const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
+    struct reach_halves h;
+    struct reach r;
+    if (!f->vectors || !f->addr->has_base || warp_poison(w, f->addr->slot) ||
+        !(shared ? f->addr->bits == 32 && reach_halves_shared(w, f->addr, &h)
+                 : f->space == XS_GLOBAL && f->addr->bits == 64 && reach_halves_global(w, f->addr, &h)))
+        return false;
+    reach_halves_load(warp_dst32(w, f->slot[0]), &h);
+    warp_set_poison(w, f->slot[0], WARP_ALL_LANES, 0);
+    if (events_wanted(w->gpu, isa_wants(shared ? XS_SHARED_CTA : XS_GLOBAL, EFFECT_READ))) {
+        reach_of_halves(&h, shared, &r);
+        reach_tell(w, in, &r, 4, WARP_ALL_LANES, EFFECT_READ);
+    }
+    return true;
+#else
+    (void)w, (void)in, (void)f;
+    return false;
+#endif
+}
+
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES && load_halves(w, in, f))
+        return true;
     if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES)
         return reach_load(w, in, f, WARP_ALL_LANES, 4, 1);
     return reach_load(w, in, f, mask, f->size, f->count);
+}
+
+static void reach_store_narrow(const uint32_t *s, unsigned size, const struct reach *r, uint32_t mask) {
+    uint16_t *half = (void *)r->host;
+    if (r->row && size == 1)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            r->host[l] = (uint8_t)s[l];
+    else if (r->row)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            half[l] = (uint16_t)s[l];
+    else if (size == 1)
+        WARP_FOR_LANES(l, mask) { r->host[r->rel[l]] = (uint8_t)s[l]; }
+    else
+        WARP_FOR_LANES(l, mask) { *(uint16_t *)(void *)(r->host + r->rel[l]) = (uint16_t)s[l]; }
 }
 
 static bool mem_store_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
@@ -129,16 +171,22 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
         memcpy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
     else if (f->size == 8)
         WARP_FOR_LANES(l, mask) { memcpy(r.host + r.rel[l], warp_src64(w, f->slot[0]) + l, sizeof(uint64_t)); }
+    else if (f->size < 4)
+        reach_store_narrow(warp_src32(w, f->slot[0]), f->size, &r, mask);
     else if (r.row && f->count == 1)
         memcpy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
     else if (r.row) {
         uint32_t *d = (void *)r.host;
-        const uint32_t *s[4];
-        for (unsigned e = 0; e < 4; e++)
+        const uint32_t *s[8];
+        for (unsigned e = 0; e < 8; e++)
             s[e] = warp_src32(w, f->slot[e < f->count ? e : 0]);
         if (f->count == 2)
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
+        else if (f->count == 8)
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                for (unsigned e = 0; e < 8; e++)
+                    d[8 * l + e] = s[e][l];
         else
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l], d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];

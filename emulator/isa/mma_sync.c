@@ -12,11 +12,12 @@
  * ascending, subnormals kept, as for tcgen05.mma; .f16 accumulators are rounded once, at the end. Integers are exact,
  * and wrapped or clamped (.satfinite) at the end. Poison of A's row, B's column or C makes the element of D poison.
  */
+#include "isa/half.h"
 #include "isa/isa.h"
 #include "num/num.h"
+#include "simd/target.h"
 #include "warp/parts.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { ROWS = 16, COLS = 8, MAX_K = 64 };
@@ -29,12 +30,14 @@ struct mma_form {
     warp_slot ra[4], rb[2], rc[4], rd[4];
 };
 
-/* Matrices by row; B by column. */
+/* Of A, as its registers lie: register r, row g and 4 E columns of it follow each other. B by rows. */
+union mma_value {
+    float f;
+    int32_t i;
+};
 struct mma_values {
-    float a[ROWS][MAX_K], b[COLS][MAX_K];
-    int32_t ia[ROWS][MAX_K], ib[COLS][MAX_K];
-    uint32_t c[ROWS][COLS], d[ROWS][COLS]; /* bits: f32, f16 or s32 */
-    bool poison_a[ROWS], poison_b[COLS], poison_c[ROWS][COLS];
+    union mma_value a[ROWS * MAX_K], b[MAX_K * COLS];
+    uint32_t c[ROWS * COLS]; /* by rows; bits: f32 or s32 */
 };
 
 DIAG(warp_incomplete) = {
@@ -51,53 +54,155 @@ static uint32_t bits_of(enum ptx_mod t) {
     return bits[t];
 }
 
-static float decode(enum ptx_mod t, uint32_t v) {
+/* The elements of a register, lane by lane. */
+#define DECODE(E, field, value)                                                                                        \
+    for (uint32_t l = 0; l < MACH_WARP; l++)                                                                           \
+        for (uint32_t i = 0; i < (E); i++) {                                                                           \
+            const uint32_t v = word[l] >> (32 / (E)*i);                                                                \
+            out[(E)*l + i].field = (value);                                                                            \
+        }                                                                                                              \
+    return;
+static void decode(enum ptx_mod t, const uint32_t *word, union mma_value *out) {
     switch (t) {
     case PTX_MOD_f16:
-        return num_decode_f16((uint16_t)v);
+        DECODE(2, f, num_f32_from_bits(half_f32_of_f16(v & 0xffff)))
     case PTX_MOD_bf16:
-        return num_decode_bf16((uint16_t)v);
+        DECODE(2, f, num_f32_from_bits(v << 16))
     case PTX_MOD_e4m3:
-        return num_decode_e4m3((uint8_t)v);
+        DECODE(4, f, num_f32_from_bits(half_f32_of_f16(half_f16_of_f8(v & 0xff, 3, false))))
     case PTX_MOD_e5m2:
-        return num_decode_e5m2((uint8_t)v);
-    default:
-        return num_decode_tf32(v);
-    }
-}
-
-static int32_t decode_int(enum ptx_mod t, uint32_t v) {
-    switch (t) {
+        DECODE(4, f, num_f32_from_bits(half_f32_of_f16(half_f16_of_f8(v & 0xff, 2, false))))
     case PTX_MOD_s8:
-        return (int8_t)v;
+        DECODE(4, i, (int8_t)v)
+    case PTX_MOD_u8:
+        DECODE(4, i, v & 0xff)
     case PTX_MOD_s4:
-        return (int32_t)(v ^ 8) - 8;
+        DECODE(8, i, (int32_t)((v & 15) ^ 8) - 8)
+    case PTX_MOD_u4:
+        DECODE(8, i, v & 15)
     default:
-        return (int32_t)v;
+        DECODE(1, f, num_decode_tf32(v))
     }
 }
 
 static void gather(const struct warp *w, const struct mma_form *f, struct mma_values *m) {
-    uint32_t per = 32 / f->bits, low = f->bits == 32 ? UINT32_MAX : (1u << f->bits) - 1;
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        uint32_t g = l / 4, t = l % 4;
-        for (uint32_t r = 0; r < f->regs_a + f->regs_b; r++) {
-            bool is_b = r >= f->regs_a;
-            uint32_t q = is_b ? r - f->regs_a : r / 2, row = is_b ? g : g + 8 * (r % 2);
-            warp_slot s = is_b ? f->rb[q] : f->ra[r];
-            uint32_t word = warp_src32(w, s)[l];
-            for (uint32_t i = 0; i < per; i++) {
-                uint32_t v = word >> (i * f->bits) & low, at = 4 * per * q + per * t + i;
-                if (f->acc == PTX_MOD_s32)
-                    (is_b ? m->ib : m->ia)[row][at] = decode_int(is_b ? f->b : f->a, v);
-                else
-                    (is_b ? m->b : m->a)[row][at] = decode(is_b ? f->b : f->a, v);
-            }
-            if (warp_poison(w, s) >> l & 1)
-                *(is_b ? &m->poison_b[row] : &m->poison_a[row]) = true;
+    const uint32_t wide = 128 / f->bits; /* 4 E */
+    union mma_value b[8 * MAX_K];
+    for (uint32_t r = 0; r < f->regs_a; r++)
+        decode(f->a, warp_src32(w, f->ra[r]), m->a + 8 * wide * r);
+    for (uint32_t r = 0; r < f->regs_b; r++)
+        decode(f->b, warp_src32(w, f->rb[r]), b + 8 * wide * r);
+    for (uint32_t k = 0; k < f->k; k++)
+        for (uint32_t g = 0; g < COLS; g++)
+            m->b[COLS * k + g] = b[8 * wide * (k / wide) + wide * g + k % wide];
+}
+
+/* Two 32-bit registers are 8 rows, an .f16x2 one is. */
+static void gather_c(const struct warp *w, const struct mma_form *f, struct mma_values *m) {
+    for (uint32_t h = 0; h < 2; h++) {
+        uint32_t *c = m->c + 8 * COLS * h;
+        const bool half = f->acc == PTX_MOD_f16;
+        const uint32_t *lo = warp_src32(w, f->rc[half ? h : 2 * h]), *hi = warp_src32(w, f->rc[half ? h : 2 * h + 1]);
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            c[2 * l] = half ? half_f32_of_f16(lo[l] & 0xffff) : lo[l];
+            c[2 * l + 1] = half ? half_f32_of_f16(lo[l] >> 16) : hi[l];
         }
     }
 }
+
+static void scatter(const struct mma_form *f, const struct mma_values *m, uint32_t out[4][MACH_WARP]) {
+    for (uint32_t h = 0; h < 2; h++) {
+        const uint32_t *d = m->c + 8 * COLS * h;
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            if (f->acc == PTX_MOD_f16)
+                out[h][l] = half_f16_of_f32(d[2 * l]) | half_f16_of_f32(d[2 * l + 1]) << 16;
+            else {
+                out[2 * h][l] = d[2 * l];
+                out[2 * h + 1][l] = d[2 * l + 1];
+            }
+    }
+}
+
+/* --- the product: 8 rows at a time, a row of 8 columns a vector --------------------------------------------------- */
+
+typedef float floats __attribute__((vector_size(4 * COLS)));
+typedef int32_t ints __attribute__((vector_size(4 * COLS)));
+
+static const union mma_value *row_of(const struct mma_form *f, const struct mma_values *m, uint32_t h, uint32_t k) {
+    const uint32_t wide = 128 / f->bits;
+    return m->a + 8 * wide * (h + 2 * (k / wide)) + k % wide;
+}
+
+static void multiply_floats(const struct mma_form *f, struct mma_values *m, uint32_t h) {
+    const uint32_t wide = 128 / f->bits;
+    floats acc[8], b;
+    memcpy(acc, m->c + 8 * COLS * h, sizeof acc);
+    for (uint32_t k = 0; k < f->k; k++) {
+        const union mma_value *a = row_of(f, m, h, k);
+        memcpy(&b, m->b + COLS * k, sizeof b);
+        UNROLL for (uint32_t g = 0; g < 8; g++) acc[g] += a[wide * g].f * b;
+    }
+    memcpy(m->c + 8 * COLS * h, acc, sizeof acc);
+}
+
+static void multiply_ints(const struct mma_form *f, struct mma_values *m, uint32_t h) {
+    const uint32_t wide = 128 / f->bits;
+    ints acc[8] = {0}, b;
+    for (uint32_t k = 0; k < f->k; k++) {
+        const union mma_value *a = row_of(f, m, h, k);
+        memcpy(&b, m->b + COLS * k, sizeof b);
+        UNROLL for (uint32_t g = 0; g < 8; g++) acc[g] += a[wide * g].i * b; /* 64 products of 16 bits */
+    }
+    for (uint32_t g = 0; g < 8; g++)
+        for (uint32_t n = 0; n < COLS; n++) {
+            int64_t d = (int64_t)(int32_t)m->c[COLS * (8 * h + g) + n] + acc[g][n];
+            if (f->saturate)
+                d = d > INT32_MAX ? INT32_MAX : d < INT32_MIN ? INT32_MIN : d;
+            m->c[COLS * (8 * h + g) + n] = (uint32_t)d;
+        }
+}
+
+/* Is every product representable in f32? Those of bf16 and tf32 are where no operand is huge or tiny. */
+static bool is_exact(const struct mma_form *f, const struct mma_values *m) {
+    uint32_t out = 0;
+    if (f->exact)
+        return true;
+    for (uint32_t i = 0; i < ROWS * f->k; i++) {
+        const uint32_t v = num_f32_bits(m->a[i].f) & 0x7fffffff;
+        out |= v - 0x26800000 < 0x38800000 ? 0 : v; /* 2^-50 to 2^63, or zero */
+    }
+    for (uint32_t i = 0; i < COLS * f->k; i++) {
+        const uint32_t v = num_f32_bits(m->b[i].f) & 0x7fffffff;
+        out |= v - 0x26800000 < 0x38800000 ? 0 : v;
+    }
+    return out == 0;
+}
+
+static void multiply_fused(const struct mma_form *f, struct mma_values *m, uint32_t h) {
+    const uint32_t wide = 128 / f->bits;
+    for (uint32_t g = 0; g < 8; g++)
+        for (uint32_t n = 0; n < COLS; n++) {
+            float acc = num_f32_from_bits(m->c[COLS * (8 * h + g) + n]);
+            for (uint32_t k = 0; k < f->k; k++)
+                acc = fmaf(row_of(f, m, h, k)[wide * g].f, m->b[COLS * k + n].f, acc);
+            m->c[COLS * (8 * h + g) + n] = num_f32_bits(acc);
+        }
+}
+
+static void multiply(const struct mma_form *f, struct mma_values *m) {
+    const bool exact = f->acc == PTX_MOD_s32 || is_exact(f, m);
+    for (uint32_t h = 0; h < 2; h++)
+        if (f->acc == PTX_MOD_s32)
+            multiply_ints(f, m, h);
+        else if (exact)
+            multiply_floats(f, m, h);
+        else
+            multiply_fused(f, m, h);
+    for (uint32_t i = 0; f->acc != PTX_MOD_s32 && i < ROWS * COLS; i++)
+        m->c[i] = (m->c[i] & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : m->c[i];
+}
+
+/* --- poison ------------------------------------------------------------------------------------------------------- */
 
 /* The place of half i of accumulator register r of lane l. */
 static void place(const struct mma_form *f, uint32_t l, uint32_t r, uint32_t i, uint32_t *row, uint32_t *col) {
@@ -106,83 +211,60 @@ static void place(const struct mma_form *f, uint32_t l, uint32_t r, uint32_t i, 
     *col = 2 * (l % 4) + (half ? i : r % 2);
 }
 
-static void gather_c(const struct warp *w, const struct mma_form *f, struct mma_values *m) {
-    uint32_t halves = f->acc == PTX_MOD_f16 ? 2 : 1;
+static uint32_t poisoned_lanes(const struct warp *w, const struct mma_form *f) {
+    uint32_t any = 0;
+    for (uint32_t r = 0; r < f->regs_a; r++)
+        any |= warp_poison(w, f->ra[r]);
+    for (uint32_t r = 0; r < f->regs_b; r++)
+        any |= warp_poison(w, f->rb[r]);
+    for (uint32_t r = 0; r < f->regs_c; r++)
+        any |= warp_poison(w, f->rc[r]);
+    return any;
+}
+
+/* What of D nothing has written. */
+static void find_unwritten(const struct warp *w, const struct mma_form *f, uint32_t unwritten[4][MACH_WARP]) {
+    const uint32_t halves = f->acc == PTX_MOD_f16 ? 2 : 1;
+    bool rows[ROWS] = {0}, cols[COLS] = {0};
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        for (uint32_t r = 0; r < f->regs_a; r++)
+            rows[l / 4 + 8 * (r % 2)] |= warp_poison(w, f->ra[r]) >> l & 1;
+        for (uint32_t r = 0; r < f->regs_b; r++)
+            cols[l / 4] |= warp_poison(w, f->rb[r]) >> l & 1;
+    }
     for (uint32_t l = 0; l < MACH_WARP; l++)
         for (uint32_t r = 0; r < f->regs_c; r++)
             for (uint32_t i = 0; i < halves; i++) {
-                uint32_t row, col, v = warp_src32(w, f->rc[r])[l];
-                place(f, l, r, i, &row, &col);
-                m->c[row][col] = halves == 2 ? v >> (16 * i) & 0xffff : v;
-                const uint64_t part = halves == 2 ? UINT64_C(0xffff) << (16 * i) : ~UINT64_C(0);
-                m->poison_c[row][col] = (warp_unwritten(w, f->rc[r], 32, l) & part) != 0;
-            }
-}
-
-/* One rounding a step. A product that is not exact in f32 (bf16 and tf32 beyond f32's range) goes through fmaf. */
-static float step(float a, float b, float acc, bool exact) {
-    float p = a * b, size = fabsf(p);
-    if (exact || (size > 0x1p-100f && size <= FLT_MAX))
-        return acc + p;
-    return fmaf(a, b, acc);
-}
-
-static uint32_t float_element(const struct mma_form *f, const struct mma_values *m, uint32_t row, uint32_t col) {
-    bool half = f->acc == PTX_MOD_f16;
-    uint32_t c = m->c[row][col];
-    float acc = half ? num_decode_f16((uint16_t)c) : num_f32_from_bits(c);
-    for (uint32_t k = 0; k < f->k; k++)
-        acc = step(m->a[row][k], m->b[col][k], acc, f->exact);
-    if (acc != acc)
-        return half ? NUM_NAN_F16 : NUM_NAN_F32;
-    return half ? (uint32_t)num_encode(NUM_F16, (double)acc, NUM_RN, 0) : num_f32_bits(acc);
-}
-
-static uint32_t int_element(const struct mma_form *f, const struct mma_values *m, uint32_t row, uint32_t col) {
-    int64_t acc = (int32_t)m->c[row][col];
-    for (uint32_t k = 0; k < f->k; k++)
-        acc += (int64_t)m->ia[row][k] * m->ib[col][k];
-    if (f->saturate)
-        acc = acc > INT32_MAX ? INT32_MAX : acc < INT32_MIN ? INT32_MIN : acc;
-    return (uint32_t)acc;
-}
-
-static void scatter(struct warp *w, const struct mma_form *f, const struct mma_values *m) {
-    uint32_t halves = f->acc == PTX_MOD_f16 ? 2 : 1;
-    for (uint32_t r = 0; r < f->regs_c; r++) {
-        uint32_t out[MACH_WARP], unwritten[MACH_WARP] = {0}, poison = 0;
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            out[l] = 0;
-            for (uint32_t i = 0; i < halves; i++) {
+                const uint32_t part = (halves == 2 ? 0xffff : UINT32_MAX) << (16 * i);
                 uint32_t row, col;
                 place(f, l, r, i, &row, &col);
-                out[l] |= m->d[row][col] << (16 * i);
-                if (m->poison_a[row] || m->poison_b[col] || m->poison_c[row][col])
-                    unwritten[l] |= (halves == 2 ? 0xffff : UINT32_MAX) << (16 * i);
+                if (rows[row] || cols[col] || warp_unwritten(w, f->rc[r], 32, l) & part)
+                    unwritten[r][l] |= part;
             }
-            poison |= unwritten[l] ? 1u << l : 0;
-        }
-        if (f->rd[r] == WARP_SINK)
-            continue;
-        memcpy(warp_dst32(w, f->rd[r]), out, sizeof out);
-        warp_set_poison(w, f->rd[r], ~poison, 0);
-        WARP_FOR_LANES(l, poison) { warp_set_unwritten(w, f->rd[r], 32, l, unwritten[l]); }
-    }
 }
 
 static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mma_form *f = in->data;
     if (mask != WARP_ALL_LANES)
         return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
+    const bool poisoned = poisoned_lanes(w, f) != 0;
     struct mma_values m;
-    memset(m.poison_a, 0, sizeof m.poison_a);
-    memset(m.poison_b, 0, sizeof m.poison_b);
+    uint32_t out[4][MACH_WARP], unwritten[4][MACH_WARP] = {0};
     gather(w, f, &m);
     gather_c(w, f, &m);
-    for (uint32_t row = 0; row < ROWS; row++)
-        for (uint32_t col = 0; col < COLS; col++)
-            m.d[row][col] = f->acc == PTX_MOD_s32 ? int_element(f, &m, row, col) : float_element(f, &m, row, col);
-    scatter(w, f, &m);
+    multiply(f, &m);
+    scatter(f, &m, out);
+    if (poisoned)
+        find_unwritten(w, f, unwritten);
+    for (uint32_t r = 0; r < f->regs_c; r++) {
+        if (f->rd[r] == WARP_SINK)
+            continue;
+        memcpy(warp_dst32(w, f->rd[r]), out[r], sizeof out[r]);
+        warp_set_poison(w, f->rd[r], WARP_ALL_LANES, 0);
+        for (uint32_t l = 0; poisoned && l < MACH_WARP; l++)
+            if (unwritten[r][l])
+                warp_set_unwritten(w, f->rd[r], 32, l, unwritten[r][l]);
+    }
     return WARP_NEXT;
 }
 

@@ -336,6 +336,7 @@ static bool bind_scalar(struct isa_binder *b, struct insn *in, enum ptx_type typ
              : bits == 32         ? mov_b32
              : bits == 64         ? mov_b64
                                   : mov_b128;
+    ALU_LINKED(mov_b32, mov)
     return true;
 }
 

@@ -234,4 +234,100 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
 #endif
 }
 
+#if defined(__AVX512F__)
+/* --- words of all lanes, of which each half is a row or one word -------------------------------------------------- */
+
+struct reach_halves {
+    const uint8_t *host[2];
+    bool row[2];
+    uint64_t at; /* of the first half, and the other's distance */
+    int64_t apart;
+};
+
+/* A row: its lanes follow each other; else all have the first's address. False: neither. */
+REACH_INLINE bool reach_is_half32(__m512i rel, bool *row) {
+    const __m512i lane = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    *row = _mm512_cmpneq_epi32_mask(rel, lane) == 0;
+    return *row || _mm512_test_epi32_mask(rel, rel) == 0;
+}
+
+/* Is a byte of the half poison? `off`: of shared memory, a multiple of 4. */
+REACH_INLINE bool reach_half_poisoned(const uint8_t *map, uint32_t off, bool row) {
+    uint64_t bits;
+    memcpy(&bits, map + (off >> 3), sizeof bits);
+    const unsigned shift = off & 4;
+    return row ? bits >> shift || (shift && map[(off >> 3) + 8] & 15) : bits >> shift & 15;
+}
+
+REACH_INLINE bool reach_halves_shared(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
+    const struct cta *cta = w->cta;
+    const uint32_t room = cta->smem_end - MACH_SMEM_FIRST, *b = warp_src32(w, o->slot);
+    const __m512i add = _mm512_set1_epi32((int)((uint32_t)o->offset - (cta->rank << MACH_SMEM_RANK_SHIFT))),
+                  least = _mm512_set1_epi32((int)MACH_SMEM_FIRST), most = _mm512_set1_epi32((int)(room - 4)),
+                  far = _mm512_set1_epi32((int)0xfe000000), low = _mm512_set1_epi32(3);
+    const __m512i b0 = _mm512_loadu_si512(b), b1 = _mm512_loadu_si512(b + 16);
+    const __m512i o0 = _mm512_add_epi32(b0, add), o1 = _mm512_add_epi32(b1, add);
+    const __mmask16 bad = _mm512_test_epi32_mask(_mm512_or_si512(o0, o1), low) |
+                          _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(o0, least), most) |
+                          _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(o1, least), most) |
+                          _mm512_cmpge_epu32_mask(b0, far) | _mm512_cmpge_epu32_mask(b1, far);
+    const uint32_t first = b[0] + (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(add)),
+                   second = b[16] + (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(add));
+    if (room < 4 || (uint64_t)o->offset + 0x1000000 > 0x2000000 || bad ||
+        !reach_is_half32(_mm512_sub_epi32(o0, _mm512_set1_epi32((int)first)), &h->row[0]) ||
+        !reach_is_half32(_mm512_sub_epi32(o1, _mm512_set1_epi32((int)second)), &h->row[1]) ||
+        reach_half_poisoned(cta->smem_poison, first, h->row[0]) ||
+        reach_half_poisoned(cta->smem_poison, second, h->row[1]))
+        return false;
+    h->at = first;
+    h->apart = (int64_t)second - (int64_t)first;
+    h->host[0] = cta->smem + first;
+    h->host[1] = cta->smem + second;
+    return true;
+}
+
+REACH_INLINE bool reach_is_half64(const uint64_t *b, bool *row) {
+    const __m512i lane = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28), first = _mm512_set1_epi64((long long)b[0]);
+    const __m512i r0 = _mm512_sub_epi64(_mm512_loadu_si512(b), first),
+                  r1 = _mm512_sub_epi64(_mm512_loadu_si512(b + 8), first);
+    *row = (_mm512_cmpneq_epi64_mask(r0, lane) |
+            _mm512_cmpneq_epi64_mask(r1, _mm512_add_epi64(lane, _mm512_set1_epi64(32)))) == 0;
+    const __m512i any = _mm512_or_si512(r0, r1);
+    return *row || _mm512_test_epi64_mask(any, any) == 0;
+}
+
+REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
+    const uint64_t *b = warp_src64(w, o->slot);
+    if (!reach_is_half64(b, &h->row[0]) || !reach_is_half64(b + 16, &h->row[1]))
+        return false;
+    uint64_t before = 0, bytes = 0;
+    const uint64_t first = b[0] + (uint64_t)o->offset, second = b[16] + (uint64_t)o->offset;
+    const uint64_t low = first < second ? first : second, end = first < second ? second : first;
+    const uint8_t *host = mem_block_at(w->gpu->mem, low, &before, &bytes);
+    if (host == NULL || (first | second) & 3 || end - low > 0x40000000 || end - low + 64 > bytes - before)
+        return false;
+    h->at = first;
+    h->apart = (int64_t)(second - first);
+    h->host[0] = host + (first - low);
+    h->host[1] = host + (second - low);
+    return true;
+}
+
+/* The words, and for listeners what reach_open finds. */
+REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t word;
+        memcpy(&word, h->host[i], sizeof word);
+        _mm512_storeu_si512(d + 16 * i, h->row[i] ? _mm512_loadu_si512(h->host[i]) : _mm512_set1_epi32((int)word));
+    }
+}
+REACH_INLINE void reach_of_halves(const struct reach_halves *h, bool shared, struct reach *r) {
+    r->shared = shared;
+    r->at = h->at;
+    r->host = (uint8_t *)(uintptr_t)h->host[0];
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        r->rel[l] = (int32_t)((l < 16 ? 0 : h->apart) + (h->row[l / 16] ? 4 * (int32_t)(l % 16) : 0));
+}
+#endif
+
 #endif

@@ -9,7 +9,8 @@
 
 /* clang-format off */
 #define ISA_UNIT_FAMILIES(F) \
-    F(arithmetic) F(integer) F(float) F(compare) F(select) F(logic) F(move) F(permute) F(convert) F(memory)
+    F(arithmetic) F(integer) F(float) F(compare) F(select) F(logic) F(move) F(permute) F(convert) F(memory) \
+    F(mma)
 /* clang-format on */
 
 #if defined(ISA_UNIT)
@@ -26,6 +27,7 @@
 #define isa_bind_permute ISA_UNIT_NAME(isa_bind_permute)
 #define isa_bind_convert ISA_UNIT_NAME(isa_bind_convert)
 #define isa_bind_memory ISA_UNIT_NAME(isa_bind_memory)
+#define isa_bind_mma ISA_UNIT_NAME(isa_bind_mma)
 #define alu_bind_half ISA_UNIT_NAME(alu_bind_half)
 #define alu_bind_narrow ISA_UNIT_NAME(alu_bind_narrow)
 #endif

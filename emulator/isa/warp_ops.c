@@ -42,6 +42,8 @@ static enum warp_status do_sync(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_known(w, in, mask, f->members, "the membermask"))
         return WARP_FAULT;
     uint32_t members = warp_u32(w, f->members, warp_lowest(mask)), same = 0;
+    if (f->members->is_imm && (mask & members) == WARP_ALL_LANES)
+        return f->run(w, in, WARP_ALL_LANES);
     uint32_t look = f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
     same = mask & ~look;
     WARP_FOR_LANES(l, look) {
@@ -101,6 +103,62 @@ static uint32_t shfl_source(enum ptx_mod mode, uint32_t lane, uint32_t b, uint32
     return *in_range ? (uint32_t)j : lane;
 }
 
+/* The same of all lanes: the source lanes, and the predicates as bits. */
+static uint32_t shfl_sources(const struct warp *w, const struct warp_form *f, const struct warp_opnd *b,
+                             const struct warp_opnd *c, uint32_t source[MACH_WARP]) {
+    uint32_t ins = 0, bval[MACH_WARP], max[MACH_WARP], seg[MACH_WARP], in[MACH_WARP];
+    if (f->fixed) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            source[l] = f->fixed_source[l];
+        return f->fixed_in_range;
+    }
+    const uint32_t *bs = warp_src32(w, b->slot), *cs = warp_src32(w, c->slot);
+    const bool bfly = f->mode == PTX_MOD_bfly;
+    if (!b->is_imm && c->is_imm && (c->more->src->imm & 0x1f1f) == 31 && (bfly || f->mode == PTX_MOD_idx)) {
+        for (uint32_t l = 0; l < MACH_WARP; l++) /* the warp is one segment: each lane's source is in range */
+            source[l] = (bs[l] & 31) ^ (bfly ? l : 0);
+        return WARP_ALL_LANES;
+    }
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        const uint32_t cl = c->is_imm ? (uint32_t)c->more->src->imm : cs[l];
+        bval[l] = (b->is_imm ? (uint32_t)b->more->src->imm : bs[l]) & 31;
+        seg[l] = cl >> 8 & 31;
+        max[l] = (l & seg[l]) | (cl & ~seg[l] & 31);
+    }
+    if (f->mode == PTX_MOD_up)
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            source[l] = l - bval[l];
+            in[l] = (int32_t)source[l] >= (int32_t)max[l];
+        }
+    else
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            const uint32_t down = l + bval[l], other = l ^ bval[l], idx = (l & seg[l]) | (bval[l] & ~seg[l]);
+            source[l] = f->mode == PTX_MOD_down ? down : bfly ? other : idx;
+            in[l] = source[l] <= max[l];
+        }
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        source[l] = in[l] ? source[l] : l;
+        ins |= in[l] << l;
+    }
+    return ins;
+}
+
+/* All lanes, nothing poisoned. */
+static enum warp_status shfl_all(struct warp *w, const struct insn *in, const struct warp_opnd *a,
+                                 const struct warp_opnd *b, const struct warp_opnd *c) {
+    uint32_t copy[MACH_WARP], source[MACH_WARP], preds = shfl_sources(w, in->data, b, c, source);
+    memcpy(copy, warp_src32(w, a->slot), sizeof copy);
+    uint32_t *d = warp_dst32(w, in->o[0].slot);
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        d[l] = copy[source[l]];
+    w->pz[in->o[0].slot] = 0;
+    if (in->num_opnds == 6 && in->o[1].kind == WARP_SLOT) {
+        warp_set_pred(w, in->o[1].slot, WARP_ALL_LANES, preds);
+        w->pz[in->o[1].slot] = 0;
+    }
+    return WARP_NEXT;
+}
+
 /* Operands: d, [p,] a, b, c, membermask. */
 static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t members) {
     const struct warp_form *f = in->data;
@@ -110,6 +168,8 @@ static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t
     if (bad)
         return warp_fault_poison(w, in, bad, "the source lane");
     uint32_t copy[MACH_WARP], from = warp_poison(w, a->slot), poison = 0, preds = 0;
+    if (members == WARP_ALL_LANES && !from)
+        return shfl_all(w, in, a, b, c);
     memcpy(copy, warp_src32(w, a->slot), sizeof copy);
     uint32_t out[MACH_WARP], unwritten[MACH_WARP];
     uint32_t absent = from | ~members; /* lanes that have nothing to give */

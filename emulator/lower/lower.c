@@ -441,6 +441,7 @@ bool lower_func(struct warp_module *m, struct warp_func *f) {
         lower_code(&lo);
         lower_find_joins(f, &flow);
         find_runs(f, &flow);
+        lower_chains(f, isa_chain_links(m->simd), &m->arena);
     }
     arena_free(&flow.arena);
     return fits;

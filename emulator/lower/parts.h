@@ -20,5 +20,8 @@ static inline uint32_t lower_reg_slots(const struct ptx_reg *r) {
 }
 /* Sets `join` of the function's branches: lower/joins.c */
 void lower_find_joins(struct warp_func *f, const struct flow *flow);
+/* Sets insn.chain, after insn.run. */
+struct chain_links;
+void lower_chains(struct warp_func *f, const struct chain_links *links, struct arena *a); /* chain.c */
 
 #endif

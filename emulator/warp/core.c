@@ -8,6 +8,7 @@
 #include "base/fatal.h"
 #include "machine/async.h"
 #include "machine/mbarrier.h"
+#include "warp/chain.h"
 #include "warp/loads.h"
 
 /* --- who watches -------------------------------------------------------------------------------------------------- */
@@ -427,6 +428,21 @@ static uint32_t join_pc(const struct warp *w, const struct group *g) {
     return w->joins[g->join].pc;
 }
 
+/* Runs chains from `in` on that follow each other and end by `end`: how many instructions were done. */
+static uint32_t run_chains(struct warp *w, const struct insn *in, const struct insn *end, uint64_t *clock,
+                           enum warp_status *status) {
+    const struct insn *const first = in;
+    while (in != end && in->chain && in->chain->num - in->chain_at <= (uint32_t)(end - in) && *status == WARP_NEXT) {
+        w->island->clock = *clock;
+        const uint32_t n = chain_run(w, in->chain, in->chain_at, status);
+        *clock += n;
+        in += n;
+        if (!n)
+            break;
+    }
+    return (uint32_t)(in - first);
+}
+
 /* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which *status
  * is WARP_FAULT; it is counted then, and not passed. */
 static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, enum warp_status *status) {
@@ -436,6 +452,14 @@ static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
     uint64_t clock = isl->clock;
     for (; in != end; in++) {
         uint32_t mask = lanes;
+        const uint32_t done = in->chain && lanes == WARP_ALL_LANES ? run_chains(w, in, end, &clock, status) : 0;
+        in += done;
+        if (*status != WARP_NEXT) {
+            w->g->pc += (uint32_t)(in - first) - 1;
+            return (uint32_t)(in - first);
+        }
+        if (in == end)
+            break;
         if (in->guard != WARP_SINK) {
             if (warp_poison(w, in->guard) & lanes)
                 break;

@@ -66,13 +66,38 @@ static void reserve_local(struct warp *w, uint32_t need) {
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
 
+/* A special register of all lanes: most are the same for each, and %tid counts on. */
+static void sreg_lanes(const struct warp *w, enum ptx_sreg r, uint64_t v[MACH_WARP]) {
+    const struct diag_dim3 block = w->grid->block;
+    struct diag_dim3 tid = warp_tid(w, 0);
+    const bool of_lane = r == PTX_SREG_laneid || r == PTX_SREG_lanemask_eq || r == PTX_SREG_lanemask_lt ||
+                         r == PTX_SREG_lanemask_le || r == PTX_SREG_lanemask_ge || r == PTX_SREG_lanemask_gt;
+    v[0] = 0;
+    warp_sreg(w, r, 0, &v[0]);
+    for (uint32_t l = 1; l < MACH_WARP; l++) {
+        if (++tid.x == block.x) {
+            tid.x = 0;
+            tid.z += ++tid.y == block.y;
+            tid.y = tid.y == block.y ? 0 : tid.y;
+        }
+        v[l] = v[0];
+        if (r >= PTX_SREG_tid_x && r <= PTX_SREG_tid_z)
+            v[l] = r == PTX_SREG_tid_x ? tid.x : r == PTX_SREG_tid_y ? tid.y : tid.z;
+        else if (of_lane)
+            warp_sreg(w, r, l, &v[l]);
+    }
+}
+
 static void fill_init(struct warp *w, const struct warp_frame *fr, const struct warp_init *k) {
     uint32_t *d32 = warp_dst32(w, k->slot);
     uint64_t *d64 = warp_dst64(w, k->slot);
+    uint64_t sreg[MACH_WARP];
+    if (k->kind == INIT_SREG)
+        sreg_lanes(w, k->sreg, sreg);
     for (uint32_t l = 0; l < MACH_WARP; l++) {
         uint64_t v = 0;
         if (k->kind == INIT_SREG)
-            warp_sreg(w, k->sreg, l, &v);
+            v = sreg[l];
         else if (k->kind == INIT_SHARED)
             v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->grid->smem_offset[k->var] + (uint64_t)k->offset;
         else
@@ -146,8 +171,8 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
     const bool root = w->end_frame == 0;
     const uint32_t parent = g->frame, depth = root ? 0 : w->frames[parent].depth + 1;
     const uint32_t local = root ? 0 : w->frames[parent].local_base + w->frames[parent].func->local_bytes;
-    const uint32_t bytes = local + f->local_bytes;
-    const uint32_t index = depth < MAX_DEPTH && bytes <= MAX_LOCAL ? take_frame(w, f->frame_slots) : NONE;
+    const uint32_t bytes = local + f->local_bytes, consts = f->chained ? f->num_consts : 0;
+    const uint32_t index = depth < MAX_DEPTH && bytes <= MAX_LOCAL ? take_frame(w, f->frame_slots + consts) : NONE;
     if (index == NONE)
         return warp_fails(w, call, g->mask, &stack_overflow,
                           "stack overflow in a call of %s: %u calls deep, %u bytes of local memory", f->src->name,
@@ -168,6 +193,8 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
     g->frame = index;
     warp_load_frame(w);
     memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    if (consts)
+        memcpy(warp_dst32(w, (warp_slot)f->frame_slots), f->consts, consts * MACH_WARP * sizeof *f->consts);
     if (w->parts)
         warp_forget_parts(w, fr->base, f->frame_slots, WARP_ALL_LANES);
     for (uint32_t i = 0; i < f->num_inits; i++)

@@ -32,6 +32,9 @@ enum warp_status {
     WARP_FAULT, /* reported; the launch ends */
 };
 
+struct warp_chain;
+struct chain_op;
+
 /* `mask`: the lanes of the current group whose guard is true; never 0. */
 typedef enum warp_status (*warp_fn)(struct warp *w, const struct insn *in, uint32_t mask);
 
@@ -89,9 +92,12 @@ struct insn {
     bool guard_neg;
     bool aligned; /* .aligned: all live lanes of the warp must execute it together (checked by the core) */
     uint8_t num_opnds;
+    uint8_t link;  /* an enum chain_link */
     bool straight; /* its handler returns WARP_NEXT or WARP_FAULT, asks for no group, and has no part of `aligned` */
     uint32_t join; /* branches: pc where split lanes meet again, or UINT32_MAX */
-    uint32_t run;  /* so many instructions from here on are straight, and no other way leads behind the first */
+    const struct warp_chain *chain; /* that it is in, or NULL: warp/chain.h */
+    uint32_t chain_at;              /*  as this link */
+    uint32_t run; /* so many instructions from here on are straight, and no other way leads behind the first */
     const struct ptx_insn *src; /* site, modifiers, operands as written */
     /* The first operands that are slots, once more, so that handlers find them without a branch: bytes from
      * w->read[from], and the word of w->pz with their poison, for constants one that never has any. */
@@ -110,6 +116,7 @@ struct warp_func {
     warp_slot clean;        /* a slot that is never poison */
     const uint32_t *consts; /* num_consts slots of 32 words */
     uint32_t num_consts;
+    bool chained;                  /* it has chains: its frame's slots are followed by the constants */
     const struct warp_init *inits; /* hidden slots filled when a frame is made */
     uint32_t num_inits;
     warp_slot *reg_slot;              /* by ptx_reg index */

@@ -118,9 +118,13 @@ struct warp {
     uint32_t local_stride;
     struct warp_notes *notes;
     struct warp_parts *parts; /* NULL: no register was ever written in part */
+    /* the chain that runs: warp/chain.h */
+    const struct chain_op *chain;
+    uint64_t chain_clock; /* the island's clock before it */
+    enum warp_status chain_status;
     /* families' per-warp state */
     struct warp_loads *loads; /* WANT_LOADS: warp/loads.c */
-    uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
+    uint32_t cc, cc_known;    /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
     /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on
      * their way into registers (isa/tcgen05_ldst.c). */
     warp_fn before;

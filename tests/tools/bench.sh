@@ -76,6 +76,7 @@ echo "$line NVIDIA B200" >>rec.txt
 # the emulator: sgemm takes 2 s, kernels 1, 3 and 1.6 s in turn, programs 5 s
 mkdir -p build/tests
 echo 'echo "tensor core and interpreter"' | stand_in build/tests/bench_emulator
+echo 'echo "forms of $1"' | stand_in build/tests/bench_forms
 stand_in build/tests/bench_host <<'STAND_IN'
 # bench_host sgemm N | run EMULATOR --time [--umma=fast|b200] PROGRAM ARGS
 [ "$4" != --umma=fast ] || echo "$*" >fast
@@ -98,6 +99,7 @@ emulator() (
     python "$root/scripts/bench_emulator.py" build "$@" >table 2>&1
 )
 emulator 3 01_first 05_fifth || failed "bench_emulator.py ends with $?"
+has table 'forms of tests/silicon/known_good.txt'
 has table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads' '05_fifth f16, kernel' '05_fifth bf16, kernel' \
     ' 1.60 s (1.00-3.00)     1.2 GFLOP/s     4.0 M warp instr.   sgemm 2.00 s (2.00-2.00): 0.80 times (0.50-1.50)' \
     ' 5.00 s (5.00-5.00)' ' 2.50 times (2.50-2.50)' '123 MiB at most'

@@ -30,9 +30,9 @@ struct run {
     size_t log_len;
 };
 
-/* Zero means 1 for the sizes; sizes are x extents. */
+/* Zero means 1 for the sizes; sizes are x extents but for block_y and block_z. */
 struct run_shape {
-    uint32_t grid, block, cluster, smem;
+    uint32_t grid, block, cluster, smem, block_y, block_z;
 };
 
 static void run_collect_(void *ctx, const char *text, size_t len) {
@@ -118,7 +118,7 @@ static inline int run_kernel(struct run *r, const char *name, struct run_shape s
     struct launch_config launch = {
         .kernel = f,
         .grid = {shape.grid ? shape.grid : 1, 1, 1},
-        .block = {shape.block ? shape.block : 1, 1, 1},
+        .block = {shape.block ? shape.block : 1, shape.block_y ? shape.block_y : 1, shape.block_z ? shape.block_z : 1},
         .cluster = {shape.cluster ? shape.cluster : 1, 1, 1},
         .clustered = shape.cluster != 0,
         .dynamic_smem = shape.smem,

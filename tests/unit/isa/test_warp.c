@@ -211,7 +211,24 @@ static void test_redux(struct run *r, uint64_t in, uint64_t out) {
     memcpy(v, keep, sizeof keep);
 }
 
+/* %tid counts x, then y, then z, also within a warp (10.1). */
+static void test_tid(void) {
+    struct run r;
+    if (!run_open(&r, RUN_HEADER
+                  ".visible .entry k(.param .u64 out) { .reg .u32 %x, %y, %z, %n; .reg .u64 %o;\n"
+                  "mov.u32 %x, %tid.x; mov.u32 %y, %tid.y; mov.u32 %z, %tid.z; ld.param.u64 %o, [out];\n"
+                  "mad.lo.u32 %n, %z, 3, %y; mad.lo.u32 %n, %n, 7, %x; mad.wide.u32 %o, %n, 4, %o;\n"
+                  "mad.lo.u32 %n, %z, 256, %y; mad.lo.u32 %n, %n, 256, %x; st.global.u32 [%o], %n; ret; }\n"))
+        return;
+    const uint64_t out = run_alloc(&r, 4 * 7 * 3 * 5);
+    run_ok(&r, "k", (struct run_shape){.block = 7, .block_y = 3, .block_z = 5}, 1, (uint64_t[]){out});
+    for (uint32_t i = 0; i < 7 * 3 * 5; i++)
+        CHECK_EQ(run_u32(&r, out, i), i % 7 + 256 * (i / 7 % 3) + 65536 * (i / 21));
+    run_close(&r);
+}
+
 int main(void) {
+    test_tid();
     struct run r;
     if (run_open(&r, text)) {
         uint64_t in = run_alloc(&r, 128), out = run_alloc(&r, 32 * 32), args[] = {in, out};
