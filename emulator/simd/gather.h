@@ -63,7 +63,7 @@ struct simd_decoder {
 void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
                  struct simd_decoder *work, float *out);
 /* Block scaling: element (row, k) times factors[row * (columns / block) + k / block], one rounding in f32; `columns`
- * along K, `block` 16 or 32. A in its place, rows a multiple of SIMD_PANEL; B from b to out. */
+ * along K, `block` 16 or 32. A in its place, rows a multiple of SIMD_PANEL; B from b to out, which may be b. */
 void simd_scale_panels(enum simd simd, float *a, const float *factors, uint32_t rows, uint32_t columns, uint32_t block);
 void simd_scale_rows(enum simd simd, const float *b, const float *factors, uint32_t rows, uint32_t columns,
                      uint32_t block, float *out);
