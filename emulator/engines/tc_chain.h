@@ -54,7 +54,7 @@ struct tc_scratch {
     float factors[SIMD_MAX_ROWS * 4], factors_b[SIMD_MAX_ROWS * 4];
     _Alignas(64) float a[SIMD_MAX_ROWS * SIMD_A_STRIDE];
     _Alignas(64) float b[SIMD_MAX_ROWS * SIMD_B_STRIDE];
-    _Alignas(64) float scaled_b[SIMD_MAX_ROWS * SIMD_B_STRIDE]; /* of one part */
+    _Alignas(64) float scaled_b[SIMD_MAX_ROWS * SIMD_B_STRIDE]; /* of the first CTA of a pair */
     _Alignas(64) uint32_t d[SIMD_MAX_ROWS * TC_MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
     struct simd_amx amx;
     /* --umma=b200 */

@@ -60,6 +60,8 @@ uint32_t tc_elem_bytes(enum tc_elem e);
 
 enum tc_dtype { TC_D_F16, TC_D_F32, TC_D_S32 };
 
+/* Of the bits of an instruction with block scaling: which bytes of their cells the scale factors are. */
+#define TC_IDESC_SCALE_IDS (UINT32_C(3) << 29 | UINT32_C(3) << 4)
 struct tc_idesc {
     uint32_t m, n, k;
     enum tc_elem a, b;

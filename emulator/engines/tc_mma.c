@@ -82,6 +82,9 @@ static bool check_lanes(const struct job *j) {
     return !j->island->fault;
 }
 
+/* Are the operands multiplied by their scale factors as they are loaded? With --umma=b200 those stay by themselves. */
+static bool scales_first(const struct job *j) { return tc_is_scaled(j->mma->kind) && !tc_is_fused(j->c); }
+
 /* Extent and lanes of part i: a CTA's rows of one half of N. */
 static void set_part(const struct job *j, uint32_t i) {
     struct tc_chain *c = j->c;
@@ -96,7 +99,8 @@ static void set_part(const struct job *j, uint32_t i) {
     p->n0 = i % l->halves * p->n;
     p->row_a = i * p->rows;
     p->a = j->s->a + (size_t)p->row_a * SIMD_A_STRIDE;
-    p->b = j->s->b + simd_tile_b(p->n0, 0);
+    /* the factors of B are each CTA's own: those of the last one are multiplied in place */
+    p->b = (scales_first(j) && p->half + 1 < j->mma->group ? j->s->scaled_b : j->s->b) + simd_tile_b(p->n0, 0);
     for (uint32_t s = 0; s < p->rows / 16; s++) {
         p->lane[s] = (j->mma->d >> 16) + tc_layout_place(l, c->id.n, p->row0 + 16 * s, p->n0).lane;
         used[p->lane[s] / 32] |= UINT32_C(0xffff) << p->lane[s] % 32;
@@ -258,11 +262,10 @@ static bool load_all(const struct job *j) {
     return true;
 }
 
-/* Block scaling: the rows of A, and those of B that a part multiplies, times their factors; with --umma=b200 the
- * factors stay by themselves. */
-static bool scale_operands(const struct job *j, struct tc_part *p) {
+/* Block scaling: the factors of a part, from where they are to f and g. */
+static bool load_scales(const struct job *j, const struct tc_part *p, float *f, float *g) {
     const struct tc_idesc *id = &j->c->id;
-    uint32_t block = j->mma->block, factors = id->k / block;
+    const uint32_t factors = id->k / j->mma->block;
     struct tc_scales a = {.matrix = "scale_A",
                           .taddr = j->mma->sfa,
                           .rows = p->rows,
@@ -278,19 +281,21 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
                           .first = p->lane[0] / 32,
                           .count = 4 / j->c->layout->halves,
                           .ue4m3 = id->scale_ue4m3};
-    float *f = j->s->factors, *scaled = j->s->scaled_b;
-    if (!tc_fetch_scales(p->cta, j->origin, &a, f))
-        return false;
-    if (tc_is_fused(j->c)) {
-        p->sfa = f;
-        p->sfb = j->s->factors_b;
-        return tc_fetch_scales(p->cta, j->origin, &b, j->s->factors_b);
+    return tc_fetch_scales(p->cta, j->origin, &a, f) && tc_fetch_scales(p->cta, j->origin, &b, g);
+}
+
+/* The rows of A, and those of B that a part multiplies, times their factors. */
+static bool scale_operands(const struct job *j) {
+    const struct tc_chain *c = j->c;
+    float *f = j->s->factors, *g = j->s->factors_b;
+    for (uint32_t i = 0; i < c->num_parts; i++) {
+        const struct tc_part *p = &c->part[i];
+        if (!load_scales(j, p, f, g))
+            return false;
+        simd_scale_panels(c->simd, p->a + simd_tile_a(0, c->k), f, p->rows, c->id.k, j->mma->block);
+        simd_scale_rows(c->simd, j->s->b + simd_tile_b(p->n0, c->k), g, p->n, c->id.k, j->mma->block,
+                        p->b + simd_tile_b(0, c->k));
     }
-    simd_scale_panels(j->c->simd, p->a, f, p->rows, id->k, block);
-    if (!tc_fetch_scales(p->cta, j->origin, &b, f))
-        return false;
-    simd_scale_rows(j->c->simd, p->b, f, p->n, id->k, block, scaled);
-    p->b = scaled;
     return true;
 }
 
@@ -299,15 +304,17 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
 /* Does the operation continue the chain's sum: the same but for the operands, D read as it was written? */
 static bool continues(const struct tc_chain *c, const struct cta *cta, const struct tc_mma *b) {
     const struct tc_mma *a = &c->mma;
+    const uint32_t other = tc_is_scaled(b->kind) ? TC_IDESC_SCALE_IDS : 0;
     return c->k && (cta == c->pair[0] || cta == c->pair[1]) && b->kind == a->kind && b->group == a->group &&
-           b->d == a->d && b->idesc == a->idesc && b->a_in_tmem == a->a_in_tmem && b->ashift == a->ashift &&
-           b->accumulate && !b->scale_d && memcmp(a->disable, b->disable, sizeof a->disable) == 0;
+           b->d == a->d && !((b->idesc ^ a->idesc) & ~other) && b->a_in_tmem == a->a_in_tmem &&
+           b->ashift == a->ashift && b->block == a->block && b->accumulate && !b->scale_d &&
+           memcmp(a->disable, b->disable, sizeof a->disable) == 0;
 }
 
 /* Is the sum of several operations what one after the other gives? */
 static bool may_continue(const struct job *j) {
     const struct tc_idesc *id = &j->c->id;
-    return !tc_is_scaled(j->mma->kind) && (id->d == TC_D_F32 || (id->d == TC_D_S32 && !id->saturate));
+    return tc_is_scaled(j->mma->kind) ? !tc_is_fused(j->c) : id->d == TC_D_F32 || (id->d == TC_D_S32 && !id->saturate);
 }
 
 /* What operations that continue each other have in common. False after a fault. */
@@ -355,13 +362,19 @@ static bool check_and_load(const struct job *j) {
     return true;
 }
 
-static void run_scaled(const struct job *j) {
+/* --umma=b200 with block scaling: one operation. */
+static void run_fused_scaled(const struct job *j) {
     struct tc_chain *c = j->c;
-    for (uint32_t i = 0; i < c->num_parts && scale_operands(j, &c->part[i]); i++) {
+    for (uint32_t i = 0; i < c->num_parts; i++) {
+        struct tc_part *p = &c->part[i];
+        p->sfa = j->s->factors;
+        p->sfb = j->s->factors_b;
+        if (!load_scales(j, p, j->s->factors, j->s->factors_b))
+            break;
         c->k = c->id.k;
-        tc_multiply_part(j->s, &c->part[i], false);
-        c->k = 0;
+        tc_multiply_part(j->s, p, false);
     }
+    c->k = 0;
 }
 
 /* One chain at a time has the columns of a CTA. */
@@ -379,17 +392,25 @@ static bool run_mma(struct async_op *op) {
     struct tc_chain *c = &s->chain;
     if (o->mma.a_in_tmem)
         tc_sync(op->cta, o->mma.a & 0xffff, SIMD_ROW_BYTES / 4);
+    if (tc_is_scaled(o->mma.kind)) {
+        tc_sync(op->cta, o->mma.sfa & 0xffff, SIMD_MAX_ROWS / 32);
+        tc_sync(op->cta, o->mma.sfb & 0xffff, SIMD_MAX_ROWS / 32);
+    }
     struct job j = {op->cta->island, op->cta, &op->origin, &o->mma, s, c, continues(c, op->cta, &o->mma)};
     if (!j.continues) {
         tc_finish(s);
         finish_others(op->cta, o->mma.group);
         if (!begin(&j))
             return true;
+    } else if (tc_is_scaled(o->mma.kind) && !check_form(&j, &c->id)) { /* the bytes of the factors are each one's own */
+        return true;
     }
     if (!check_and_load(&j))
         return true;
-    if (tc_is_scaled(o->mma.kind)) {
-        run_scaled(&j);
+    if (scales_first(&j) && !scale_operands(&j))
+        return true;
+    if (tc_is_scaled(o->mma.kind) && tc_is_fused(c)) {
+        run_fused_scaled(&j);
         return true;
     }
     c->k += c->id.k;

@@ -214,34 +214,32 @@ uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n) {
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
                   const struct tc_desc *d, float *out) {
     const struct simd_matrix m = matrix_of(o, false);
+    const uint32_t used = data_bytes(o->elem);
     uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, m.units, elems, o->of_a};
-    const bool grouped = t->simd >= SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16;
     uint32_t unit[16];
     struct simd_groups groups = {unit, 0, d->sbo};
-    for (uint32_t i = 0; grouped && i < 16; i++)
+    for (uint32_t i = 0; !o->mn_major && i < 16; i++)
         unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
-    if (grouped && are_alike(d) && may_read(cta, &groups, o->rows)) {
+    if (!o->mn_major && are_alike(d) && may_read(cta, &groups, o->rows)) {
         if (events_wanted(cta->gpu, WANT_ENGINE_READ))
-            tell_reads(cta, origin, &names, &groups, 16, o->rows / 8, 16);
+            tell_reads(cta, origin, &names, &groups, 16, o->rows / 8, used);
     } else {
         locate(t->simd, d, &m, off);
-        if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, data_bytes(o->elem)))
+        if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, used))
             return false;
         groups = (struct simd_groups){off, 16, 0};
     }
     if (o->sum) {
         locate(t->simd, d, &m, off);
         for (uint32_t i = 0; i < m.lines * m.units; i++)
-            *o->sum = tc_sum(*o->sum, cta->smem + off[i], data_bytes(o->elem));
+            *o->sum = tc_sum(*o->sum, cta->smem + off[i], used);
     }
     if (o->tiles)
         (o->panels ? simd_amx_gather_a : simd_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows,
                                                             o->tile_k);
-    else if (grouped)
-        simd_gather_groups(&m, cta->smem, &groups, out);
     else
-        simd_gather(t->simd, &m, cta->smem, off, &t->work, out);
+        simd_gather(t->simd, &m, cta->smem, &groups, &t->work, out);
     return true;
 }
 

@@ -4,39 +4,6 @@
 
 #if defined(__x86_64__)
 
-/* C columns of four segments: their lanes' greatest exponents, cut to what the loops take, and what they refuse. */
-struct block {
-    __m512i e[2][4];
-    __mmask16 refused[2][4];
-};
-
-/* The greatest exponents of the products of an instruction. */
-AVX512 static ALWAYS_INLINE void survey(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k, const int C,
-                                        struct block *b) {
-    const int16_t *ea = f->work->a + simd_tile_a(seg * SIMD_SEGMENT, k);
-    const uint32_t *eb = f->work->b + simd_tile_b(n, k);
-    __m512i e[2][2];
-    UNROLL
-    for (int c = 0; c < C; c++)
-        e[c][0] = e[c][1] = _mm512_set1_epi16(2 * FUSED_ZERO);
-    for (uint32_t i = 0; i < f->t.step; i++, ea += SIMD_PANEL, eb++) {
-        const __m512i low = _mm512_loadu_si512(ea), high = _mm512_loadu_si512(ea + 32);
-        UNROLL
-        for (int c = 0; c < C; c++) {
-            const __m512i v = _mm512_set1_epi32((int32_t)eb[c * SIMD_B_STRIDE]);
-            e[c][0] = _mm512_max_epi16(e[c][0], _mm512_add_epi16(low, v));
-            e[c][1] = _mm512_max_epi16(e[c][1], _mm512_add_epi16(high, v));
-        }
-    }
-    UNROLL
-    for (int c = 0; c < C; c++)
-        UNROLL
-    for (int h = 0; h < 2; h++) {
-        b->e[c][2 * h] = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(e[c][h]));
-        b->e[c][2 * h + 1] = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(e[c][h], 1));
-    }
-}
-
 /* Exponents of D, as fused_exponent. */
 AVX512 static ALWAYS_INLINE __m512i exponents_of(__m512 d, int least) {
     const __m512i u = _mm512_and_si512(_mm512_castps_si512(d), _mm512_set1_epi32(INT32_MAX));
@@ -45,6 +12,41 @@ AVX512 static ALWAYS_INLINE __m512i exponents_of(__m512 d, int least) {
     e = _mm512_mask_mov_epi32(e, _mm512_testn_epi32_mask(u, u), _mm512_set1_epi32(FUSED_ZERO));
     return _mm512_mask_mov_epi32(e, _mm512_cmpge_epi32_mask(u, _mm512_set1_epi32(0x7f800000)),
                                  _mm512_set1_epi32(FUSED_HUGE));
+}
+
+/* Types of few exponents: those of A and B in bytes. Two add up to [-28, 30]; with a zero to less, with what is no number
+ * to more. */
+enum { NARROW_ZERO = -64, NARROW_HUGE = 100, NARROW_LOW = -32, NARROW_HIGH = 32 };
+
+static bool is_narrow(const struct simd_fused *f) { return f->least_a >= -14 && f->least_b >= -14; }
+
+AVX512 static ALWAYS_INLINE __m128i bytes_of(__m512i e) {
+    return _mm512_cvtepi32_epi8(
+        _mm512_max_epi32(_mm512_min_epi32(e, _mm512_set1_epi32(NARROW_HUGE)), _mm512_set1_epi32(NARROW_ZERO)));
+}
+
+/* As fused_exponents, or in bytes, those of B four times in a word. */
+AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b, const bool narrow) {
+    const struct simd_tile *t = &f->t;
+    for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
+        const float *from = t->a + simd_tile_a(row, 0);
+        int16_t *to = f->work->a + simd_tile_a(row, 0);
+        int8_t *bytes = (int8_t *)f->work->a + simd_tile_a(row, 0);
+        for (uint32_t i = 0; i < t->k * SIMD_PANEL; i += 16) {
+            const __m512i e = exponents_of(_mm512_loadu_ps(from + i), f->least_a);
+            if (narrow)
+                _mm_storeu_si128((__m128i *)(void *)(bytes + i), bytes_of(e));
+            else
+                _mm256_storeu_si256((__m256i *)(void *)(to + i), _mm512_cvtepi32_epi16(e));
+        }
+    }
+    for (uint32_t n = 0; !same_b && n < t->n; n++)
+        for (uint32_t i = 0; i < t->k; i += 16) { /* a row has room behind its end */
+            const __m512i e = exponents_of(_mm512_loadu_ps(t->b + simd_tile_b(n, i)), f->least_b);
+            const __m512i byte = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(bytes_of(e)), _mm512_set1_epi32(0x01010101));
+            _mm512_storeu_si512(f->work->b + simd_tile_b(n, i),
+                                narrow ? byte : _mm512_mask_blend_epi16(0xaaaaaaaa, e, _mm512_slli_epi32(e, 16)));
+        }
 }
 
 /* 2^e, e in [-126, 127]. */
@@ -70,96 +72,255 @@ AVX512 static ALWAYS_INLINE __m512i scales(const struct simd_fused *f, uint32_t 
     return _mm512_add_epi32(_mm512_loadu_si512(e), _mm512_set1_epi32(fused_scale(f->sfb, n)));
 }
 
-/* Bits of f32 of sum * 2^(e - 25), cut toward zero. */
-AVX512 static ALWAYS_INLINE __m512i result(__m512i sum, __m512i e, bool odd) {
+/* Bits of f32 of sum * 2^(E - 25), cut toward zero; bits: of 2^E. */
+AVX512 static ALWAYS_INLINE __m512i result(__m512i sum, __m512i bits, bool odd) {
     __m512 r = _mm512_cvt_roundepi32_ps(sum, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
     if (odd) {
         const __mmask16 lost = _mm512_cmpneq_epi32_mask(_mm512_cvttps_epi32(r), sum);
-        const __m512i bits = _mm512_castps_si512(r);
-        r = _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, lost, bits, _mm512_set1_epi32(1)));
+        const __m512i b = _mm512_castps_si512(r);
+        r = _mm512_castsi512_ps(_mm512_mask_or_epi32(b, lost, b, _mm512_set1_epi32(1)));
     }
-    return _mm512_castps_si512(_mm512_mul_ps(r, power(_mm512_sub_epi32(e, _mm512_set1_epi32(FUSED_BITS)))));
+    const __m512i quantum = _mm512_sub_epi32(bits, _mm512_set1_epi32(FUSED_BITS << 23));
+    return _mm512_castps_si512(_mm512_mul_ps(r, _mm512_castsi512_ps(quantum)));
 }
 
-/* The lanes that the loop does not take. */
-static void refused_lanes(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k, bool read, uint32_t lanes,
-                          const uint32_t *d, uint32_t *out) {
-    for (; lanes; lanes &= lanes - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(lanes);
-        out[i] = fused_lane(f, seg * SIMD_SEGMENT + i, n, k, read, d[i]);
-    }
-}
-
-/* One instruction, four segments, C columns. Sums of even and of odd k stay below 2^31. */
-AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                              const int C) {
-    const bool read = k || f->t.accumulate;
-    const int shift = fused_shift(f, k);
-    const int least_d = f->least_d - shift;
-    const uint32_t lane[4] = {f->t.lane[seg], f->t.lane[seg + 1], f->t.lane[seg + 2], f->t.lane[seg + 3]};
-    uint32_t *d = f->t.d + (size_t)n * f->t.d_stride;
-    struct block b;
-    __m512 up[2][4];
-    __m512i sum[2][2][4];
-    survey(f, seg, n, k, C, &b);
+/* The greatest exponents of the products of an instruction: two columns of four segments. */
+AVX512 static ALWAYS_INLINE void survey(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
+                                        __m512i e[2][2]) {
+    const int16_t *ea = f->work->a + simd_tile_a(seg * SIMD_SEGMENT, k);
+    const uint32_t *eb = f->work->b + simd_tile_b(n, k);
     UNROLL
-    for (int c = 0; c < C; c++)
+    for (int c = 0; c < 2; c++)
+        e[c][0] = e[c][1] = _mm512_set1_epi16(2 * FUSED_ZERO);
+    for (uint32_t i = 0; i < f->t.step; i++, ea += SIMD_PANEL, eb++) {
+        const __m512i low = _mm512_loadu_si512(ea), high = _mm512_loadu_si512(ea + 32);
         UNROLL
-    for (int s = 0; s < 4; s++) {
-        const __m512 old = load_d(d + c * f->t.d_stride + lane[s], read, shift);
-        const __m512i scaled = f->sfa ? scales(f, seg + (uint32_t)s, n + (uint32_t)c) : _mm512_setzero_si512();
-        const __m512i e = _mm512_max_epi32(_mm512_add_epi32(b.e[c][s], scaled), exponents_of(old, least_d)),
-                      bits = _mm512_set1_epi32(FUSED_BITS);
-        b.refused[c][s] = _mm512_cmpgt_epi32_mask(e, _mm512_set1_epi32(FUSED_HIGH)) |
-                          (_mm512_cmplt_epi32_mask(e, _mm512_set1_epi32(FUSED_LOW)) &
-                           _mm512_cmpgt_epi32_mask(e, _mm512_set1_epi32(FUSED_NO_NUMBER)));
-        b.e[c][s] = clamp(e, fused_lowest(f), FUSED_HIGH);
-        const __m512i place = _mm512_sub_epi32(bits, b.e[c][s]);
-        up[c][s] = power(clamp(_mm512_add_epi32(place, scaled), -126, 127));
-        sum[0][c][s] = _mm512_cvttps_epi32(_mm512_mul_ps(old, power(place)));
-        sum[1][c][s] = _mm512_setzero_si512();
+        for (int c = 0; c < 2; c++) {
+            const __m512i v = _mm512_set1_epi32((int32_t)eb[c * (int)SIMD_B_STRIDE]);
+            e[c][0] = _mm512_max_epi16(e[c][0], _mm512_add_epi16(low, v));
+            e[c][1] = _mm512_max_epi16(e[c][1], _mm512_add_epi16(high, v));
+        }
     }
-    const float *x = f->t.a + simd_tile_a(seg * SIMD_SEGMENT, k), *y = f->t.b + simd_tile_b(n, k);
-    for (uint32_t i = 0; i < f->t.step; i += 2, y += 2) {
+}
+
+/* The same by bytes: biased as in f32, 0 and 255 where there is no number or what is none. */
+AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
+                                               __m512i out[2][2]) {
+    const int8_t *ea = (const int8_t *)f->work->a + simd_tile_a(seg * SIMD_SEGMENT, k);
+    const uint32_t *eb = f->work->b + simd_tile_b(n, k);
+    __m512i e[2][2];
+    UNROLL
+    for (int c = 0; c < 2; c++)
+        e[c][0] = e[c][1] = _mm512_set1_epi8(-128);
+    for (uint32_t i = 0; i < f->t.step; i += 2, ea += 2 * SIMD_PANEL, eb += 2) {
         UNROLL
-        for (int odd = 0; odd < 2; odd++, x += SIMD_PANEL) {
+        for (int odd = 0; odd < 2; odd++) {
+            const __m512i v = _mm512_loadu_si512(ea + odd * (int)SIMD_PANEL);
             UNROLL
-            for (int c = 0; c < C; c++) {
-                const __m512 w = _mm512_set1_ps(y[c * SIMD_B_STRIDE + odd]);
-                UNROLL
-                for (int s = 0; s < 4; s++) {
-                    const __m512 p = _mm512_mul_ps(_mm512_mul_ps(_mm512_loadu_ps(x + s * SIMD_SEGMENT), w), up[c][s]);
-                    sum[odd][c][s] = _mm512_add_epi32(sum[odd][c][s], _mm512_cvttps_epi32(p));
-                }
+            for (int c = 0; c < 2; c++) {
+                const __m512i w = _mm512_set1_epi32((int32_t)eb[c * (int)SIMD_B_STRIDE + odd]);
+                e[c][odd] = _mm512_max_epi8(e[c][odd], _mm512_adds_epi8(v, w));
             }
         }
     }
     UNROLL
-    for (int c = 0; c < C; c++, d += f->t.d_stride)
-        UNROLL
-    for (int s = 0; s < 4; s++) {
-        const __m512i u = sum[0][c][s], v = sum[1][c][s], w = _mm512_add_epi32(u, v);
-        /* both have the sign that their sum has not: it left 32 bits */
-        const __mmask16 left = _mm512_movepi32_mask(_mm512_and_si512(_mm512_xor_si512(u, w), _mm512_xor_si512(v, w)));
-        const uint32_t refused = (uint32_t)(b.refused[c][s] | left);
-        uint32_t out[SIMD_SEGMENT];
-        const __m512i r = result(w, b.e[c][s], f->odd);
-        if (!refused) {
-            _mm512_storeu_si512(d + lane[s], r);
-            continue;
-        }
-        _mm512_storeu_si512(out, r);
-        refused_lanes(f, seg + (uint32_t)s, n + (uint32_t)c, k, read, refused, d + lane[s], out);
-        _mm512_storeu_si512(d + lane[s], _mm512_loadu_si512(out));
+    for (int c = 0; c < 2; c++) {
+        const __m512i all = _mm512_max_epi8(e[c][0], e[c][1]);
+        const __mmask64 some = _mm512_cmpgt_epi8_mask(all, _mm512_set1_epi8(NARROW_LOW)),
+                        huge = _mm512_cmpgt_epi8_mask(all, _mm512_set1_epi8(NARROW_HIGH));
+        out[c][0] = _mm512_mask_mov_epi8(_mm512_maskz_add_epi8(some, all, _mm512_set1_epi8(FUSED_BIAS)), huge,
+                                         _mm512_set1_epi8(-1));
     }
 }
 
-AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
-    fused_exponents(f, same_b);
+/* A column of four segments before its products are summed. */
+struct column {
+    __m512 up[4];      /* what products are multiplied by, to count in units of 2^(E - 25) */
+    __m512i bits[4];   /* of 2^E */
+    __m512i sum[2][4]; /* D in these units; sums of even and of odd k stay below 2^31 */
+    __mmask16 refused[4];
+};
+
+/* Of what a survey found the exponents of segment s; with `biased` those of f32, 0 or 255 where that has none. */
+AVX512 static ALWAYS_INLINE __m512i found(const __m512i e[2], int s, const bool narrow, const bool biased) {
+    const __m512i bias = _mm512_set1_epi32(FUSED_BIAS), huge = _mm512_set1_epi32(2 * FUSED_BIAS + 1);
+    if (narrow) {
+        const __m128i bytes = s == 0   ? _mm512_castsi512_si128(e[0])
+                              : s == 1 ? _mm512_extracti32x4_epi32(e[0], 1)
+                              : s == 2 ? _mm512_extracti32x4_epi32(e[0], 2)
+                                       : _mm512_extracti32x4_epi32(e[0], 3);
+        const __m512i v = _mm512_cvtepu8_epi32(bytes);
+        if (biased)
+            return v;
+        const __m512i some = _mm512_mask_mov_epi32(_mm512_sub_epi32(v, bias), _mm512_testn_epi32_mask(v, v),
+                                                   _mm512_set1_epi32(2 * FUSED_ZERO));
+        return _mm512_mask_mov_epi32(some, _mm512_cmpeq_epi32_mask(v, huge), _mm512_set1_epi32(FUSED_HUGE));
+    }
+    const __m256i half = s % 2 ? _mm512_extracti64x4_epi64(e[s / 2], 1) : _mm512_castsi512_si256(e[s / 2]);
+    const __m512i v = _mm512_cvtepi16_epi32(half);
+    if (!biased)
+        return v;
+    return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(huge, _mm512_add_epi32(v, bias)));
+}
+
+/* With scale factors, or a D that is scaled; e: what the survey found of 64 rows. */
+AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg, uint32_t n, int shift, bool read,
+                                       uint32_t *const d[4], const __m512i e[2], struct column *x, const bool narrow) {
+    UNROLL
+    for (int s = 0; s < 4; s++) {
+        const __m512 old = load_d(d[s], read, shift);
+        const __m512i of_products = found(e, s, narrow, false);
+        const __m512i scaled = f->sfa ? scales(f, seg + (uint32_t)s, n) : _mm512_setzero_si512();
+        const __m512i all =
+            _mm512_max_epi32(_mm512_add_epi32(of_products, scaled), exponents_of(old, f->least_d - shift));
+        const __m512i cut = clamp(all, fused_lowest(f), FUSED_HIGH);
+        const __m512i place = _mm512_sub_epi32(_mm512_set1_epi32(FUSED_BITS), cut);
+        x->refused[s] = _mm512_cmpgt_epi32_mask(all, _mm512_set1_epi32(FUSED_HIGH)) |
+                        (_mm512_cmplt_epi32_mask(all, _mm512_set1_epi32(FUSED_LOW)) &
+                         _mm512_cmpgt_epi32_mask(all, _mm512_set1_epi32(FUSED_NO_NUMBER)));
+        x->bits[s] = _mm512_castps_si512(power(cut));
+        x->up[s] = power(clamp(_mm512_add_epi32(place, scaled), -126, 127));
+        x->sum[0][s] = _mm512_cvttps_epi32(_mm512_mul_ps(old, power(place)));
+    }
+}
+
+#define BITS(e) _mm512_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
+
+/* The same without, as nearly always, with exponents where f32 has them. False: not for these lanes, of which one
+ * has an E that is not in [FUSED_LOW, 25]. */
+AVX512 static ALWAYS_INLINE bool align_plain(const struct simd_fused *f, bool read, uint32_t *const d[4],
+                                             const __m512i e[2], struct column *x, const bool narrow) {
+    __mmask16 other = 0;
+    UNROLL
+    for (int s = 0; s < 4; s++) {
+        const __m512i of_products = _mm512_slli_epi32(found(e, s, narrow, true), 23);
+        const __m512i old = _mm512_maskz_loadu_epi32(read ? 0xffff : 0, d[s]);
+        const __mmask16 some = _mm512_test_epi32_mask(old, _mm512_set1_epi32(INT32_MAX));
+        const __m512i of_d =
+            _mm512_maskz_max_epi32(some, BITS(f->least_d), _mm512_and_si512(old, _mm512_set1_epi32(0x7f800000)));
+        const __m512i all = _mm512_max_epi32(of_products, of_d);
+        other |= _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(all, BITS(FUSED_LOW)),
+                                         _mm512_set1_epi32((FUSED_BITS - FUSED_LOW) << 23));
+        x->bits[s] = _mm512_max_epi32(all, BITS(fused_lowest(f)));
+        const __m512i up = _mm512_sub_epi32(BITS(FUSED_BIAS + FUSED_BITS), x->bits[s]);
+        x->up[s] = _mm512_castsi512_ps(up);
+        x->sum[0][s] = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_castsi512_ps(old), x->up[s]));
+        x->refused[s] = 0;
+    }
+    return !other;
+}
+
+/* The products, in units of 2^(E - 25), cut toward zero. With `plain` 25 - E is in [0, 125]: added to a product's
+ * exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
+AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
+                                              struct column *c, const bool plain) {
+    const float *x = f->t.a + simd_tile_a(seg * SIMD_SEGMENT, k), *y = f->t.b + simd_tile_b(n, k);
+    __m512i up[4], sum[2][4];
+    UNROLL
+    for (int s = 0; s < 4; s++) {
+        up[s] = plain ? _mm512_sub_epi32(_mm512_castps_si512(c->up[s]), BITS(0)) : _mm512_castps_si512(c->up[s]);
+        sum[0][s] = c->sum[0][s];
+        sum[1][s] = _mm512_setzero_si512();
+    }
+    for (uint32_t i = 0; i < f->t.step; i += 2, y += 2) {
+        UNROLL
+        for (int odd = 0; odd < 2; odd++, x += SIMD_PANEL) {
+            const __m512 w = _mm512_set1_ps(y[odd]);
+            UNROLL
+            for (int s = 0; s < 4; s++) {
+                __m512 p = _mm512_mul_ps(_mm512_loadu_ps(x + s * (int)SIMD_SEGMENT), w);
+                p = plain ? _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), up[s]))
+                          : _mm512_mul_ps(p, _mm512_castsi512_ps(up[s]));
+                sum[odd][s] = _mm512_add_epi32(sum[odd][s], _mm512_cvttps_epi32(p));
+            }
+        }
+    }
+    UNROLL
+    for (int s = 0; s < 4; s++) {
+        c->sum[0][s] = sum[0][s];
+        c->sum[1][s] = sum[1][s];
+    }
+}
+
+/* Negative where the sum of two parts left 32 bits: both have the sign that it has not. */
+AVX512 static ALWAYS_INLINE __m512i left(__m512i u, __m512i v) {
+    const __m512i sum = _mm512_add_epi32(u, v);
+    return _mm512_and_si512(_mm512_xor_si512(u, sum), _mm512_xor_si512(v, sum));
+}
+
+/* Segments with lanes that are not for the loops, or whose sums left 32 bits. */
+AVX512 static __attribute__((noinline)) void other_lanes(const struct simd_fused *f, uint32_t seg, uint32_t n,
+                                                         uint32_t k, bool read, uint32_t *const d[4],
+                                                         const struct column *c) {
+    for (int s = 0; s < 4; s++) {
+        const __m512i sum = _mm512_add_epi32(c->sum[0][s], c->sum[1][s]);
+        uint32_t lanes = c->refused[s] | _mm512_movepi32_mask(left(c->sum[0][s], c->sum[1][s])), out[SIMD_SEGMENT];
+        _mm512_storeu_si512(out, result(sum, c->bits[s], f->odd));
+        for (; lanes; lanes &= lanes - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctz(lanes);
+            out[i] = fused_lane(f, (seg + (uint32_t)s) * SIMD_SEGMENT + i, n, k, read, d[s][i]);
+        }
+        _mm512_storeu_si512(d[s], _mm512_loadu_si512(out));
+    }
+}
+
+/* One instruction, four segments, two columns: each step of the one beside that of the other. */
+AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
+                                              const bool narrow) {
+    const bool read = k || f->t.accumulate, plain = !f->sfa && !fused_shift(f, k);
+    uint32_t *at[2][4];
+    struct column c[2];
+    bool easy[2];
+    __m512i e[2][2], any = _mm512_setzero_si512();
+    (narrow ? survey_narrow : survey)(f, seg, n, k, e);
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        for (int s = 0; s < 4; s++)
+            at[i][s] = f->t.d + (size_t)(n + (uint32_t)i) * f->t.d_stride + f->t.lane[seg + (uint32_t)s];
+        easy[i] = plain && align_plain(f, read, at[i], e[i], &c[i], narrow);
+        if (!easy[i])
+            align(f, seg, n + (uint32_t)i, fused_shift(f, k), read, at[i], e[i], &c[i], narrow);
+    }
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        if (easy[i])
+            sum_products(f, seg, n + (uint32_t)i, k, &c[i], true);
+        else
+            sum_products(f, seg, n + (uint32_t)i, k, &c[i], false);
+    }
+    uint32_t other = 0;
+    UNROLL
+    for (int i = 0; i < 2; i++)
+        UNROLL
+    for (int s = 0; s < 4; s++) {
+        any = _mm512_or_si512(any, left(c[i].sum[0][s], c[i].sum[1][s]));
+        other |= c[i].refused[s];
+    }
+    if (other | _mm512_movepi32_mask(any)) {
+        for (int i = 0; i < 2; i++)
+            other_lanes(f, seg, n + (uint32_t)i, k, read, at[i], &c[i]);
+        return;
+    }
+    UNROLL
+    for (int i = 0; i < 2; i++)
+        UNROLL
+    for (int s = 0; s < 4; s++)
+        _mm512_storeu_si512(at[i][s], result(_mm512_add_epi32(c[i].sum[0][s], c[i].sum[1][s]), c[i].bits[s], f->odd));
+}
+
+AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const bool narrow) {
+    find_exponents(f, same_b, narrow);
     for (uint32_t s = 0; s < f->t.segments; s += 4)
         for (uint32_t k = 0; k < f->t.k; k += f->t.step)
             for (uint32_t n = 0; n < f->t.n; n += 2)
-                block_avx512(f, s, n, k, 2);
+                block_avx512(f, s, n, k, narrow);
+}
+
+AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
+    if (is_narrow(f))
+        run(f, same_b, true);
+    else
+        run(f, same_b, false);
 }
 
 #endif

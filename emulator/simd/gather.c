@@ -40,13 +40,16 @@ static ALWAYS_INLINE void scale_panels(float *a, const float *factors, uint32_t 
         }
 }
 
-static ALWAYS_INLINE void scale_rows(const float *restrict b, const float *factors, uint32_t rows, uint32_t k,
-                                     uint32_t block, float *restrict out) {
+static ALWAYS_INLINE void scale_rows(const float *b, const float *factors, uint32_t rows, uint32_t k, uint32_t block,
+                                     float *out) {
     for (uint32_t n = 0; n < rows; n++, b += SIMD_B_STRIDE, out += SIMD_B_STRIDE)
         for (uint32_t i = 0; i < k; i += 16) { /* of a block of 16 or 32 */
             const float f = factors[n * (k / block) + i / block];
+            float v[16];
+            memcpy(v, b + i, sizeof v);
             for (uint32_t j = 0; j < 16; j++)
-                out[i + j] = b[i + j] * f;
+                v[j] *= f;
+            memcpy(out + i, v, sizeof v);
         }
 }
 
@@ -169,10 +172,26 @@ void simd_decode(const struct simd_matrix *m, struct simd_decoder *work, float *
     }
 }
 
-static void gather_portable(const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off,
+/* A line of the matrix: where its units are, as offsets from `base`. */
+struct line {
+    const uint8_t *base;
+    const uint32_t *unit;
+};
+static ALWAYS_INLINE struct line line_at(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
+                                         uint32_t l) {
+    if (m->mn_major)
+        return (struct line){smem, g->unit + l * m->units};
+    return (struct line){smem + (size_t)(l / 8) * g->stride, g->unit + l / 8 * g->list + l % 8 * 2};
+}
+
+static void gather_portable(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
                             struct simd_decoder *work, float *out) {
-    for (uint32_t i = 0; i < m->lines * m->units; i++)
-        memcpy(work->raw + 16 * (size_t)i, smem + off[i], 16);
+    uint8_t *to = work->raw;
+    for (uint32_t l = 0; l < m->lines; l++) {
+        const struct line line = line_at(m, smem, g, l);
+        for (uint32_t u = 0; u < m->units; u++, to += 16)
+            memcpy(to, line.base + line.unit[u], 16);
+    }
     simd_decode(m, work, out);
 }
 
@@ -182,86 +201,6 @@ static void gather_portable(const struct simd_matrix *m, const uint8_t *smem, co
 
 static ALWAYS_INLINE __m128i unit(const uint8_t *smem, uint32_t off) {
     return _mm_loadu_si128((const __m128i *)(const void *)(smem + off));
-}
-
-/* A row: 16 elements. The conversion from f16 is exact and makes NaNs quiet, as num_decode_f16 does. */
-AVX512 static ALWAYS_INLINE __m512 row_avx512(const uint8_t *smem, const uint32_t *off, bool bf16) {
-    __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[0])), unit(smem, off[1]), 1);
-    return bf16 ? _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16)) : _mm512_cvtph_ps(v);
-}
-
-/* 16 x 16 elements: rows of 16 become columns. */
-AVX512 static ALWAYS_INLINE void transpose_avx512(__m512 r[16]) {
-    __m512 t[16];
-    UNROLL
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
-    }
-    UNROLL
-    for (int i = 0; i < 16; i += 4)
-        UNROLL
-    for (int h = 0; h < 2; h++) {
-        __m512d a = _mm512_castps_pd(t[i + h]), b = _mm512_castps_pd(t[i + h + 2]);
-        r[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
-        r[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
-    }
-    /* r[4 g + c]: columns c, c + 4, c + 8, c + 12 of rows 4 g .. 4 g + 3 */
-    UNROLL
-    for (int c = 0; c < 4; c++) {
-        t[c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0x88);
-        t[4 + c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0xdd);
-        t[8 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x88);
-        t[12 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xdd);
-    }
-    UNROLL
-    for (int c = 0; c < 4; c++) {
-        r[c] = _mm512_shuffle_f32x4(t[c], t[8 + c], 0x88);
-        r[4 + c] = _mm512_shuffle_f32x4(t[4 + c], t[12 + c], 0x88);
-        r[8 + c] = _mm512_shuffle_f32x4(t[c], t[8 + c], 0xdd);
-        r[12 + c] = _mm512_shuffle_f32x4(t[4 + c], t[12 + c], 0xdd);
-    }
-}
-
-AVX512 static ALWAYS_INLINE void gather_groups(const struct simd_matrix *m, const uint8_t *smem,
-                                               const struct simd_groups *g, float *out, bool bf16) {
-    if (!m->panels) {
-        for (uint32_t r = 0; r < m->rows; r += 8) {
-            const uint8_t *group = smem + (size_t)(r / 8) * g->stride;
-            const uint32_t *unit = g->unit + r / 8 * g->list;
-            float *to = out + simd_tile_b(r, 0);
-            UNROLL
-            for (int i = 0; i < 8; i++)
-                _mm512_storeu_ps(to + i * SIMD_B_STRIDE, row_avx512(group, unit + 2 * i, bf16));
-        }
-        return;
-    }
-    for (uint32_t r = 0; r < m->rows; r += 16) {
-        const uint8_t *group[2] = {smem + (size_t)(r / 8) * g->stride, smem + (size_t)(r / 8 + 1) * g->stride};
-        const uint32_t *unit[2] = {g->unit + r / 8 * g->list, g->unit + (r / 8 + 1) * g->list};
-        float *to = out + simd_tile_a(r, 0);
-        __m512 v[16];
-        UNROLL
-        for (int i = 0; i < 16; i++)
-            v[i] = row_avx512(group[i / 8], unit[i / 8] + 2 * (i % 8), bf16);
-        transpose_avx512(v);
-        UNROLL
-        for (int i = 0; i < 16; i++)
-            _mm512_storeu_ps(to + i * SIMD_PANEL, v[i]);
-    }
-}
-
-AVX512 static void gather_f16(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
-                              float *out) {
-    gather_groups(m, smem, g, out, false);
-}
-AVX512 static void gather_bf16(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
-                               float *out) {
-    gather_groups(m, smem, g, out, true);
-}
-
-void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g, float *out) {
-    (m->elem == SIMD_F16 ? gather_f16 : gather_bf16)(m, smem, g, out);
 }
 
 /* Eight e2m1, two to a byte, the lower half first. Each is an f16 whose lower byte is 0. */
@@ -276,8 +215,10 @@ AVX2 static ALWAYS_INLINE __m256 octet_e2m1(const uint8_t *at) {
     return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), _mm_shuffle_epi8(upper, code)));
 }
 
-/* Elements 8 j .. 8 j + 7 of the line whose units lie at off[]. e4m3 is f16 with another bias and one NaN. */
-AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const uint8_t *smem, const uint32_t *off, uint32_t j) {
+/* Elements 8 j .. 8 j + 7 of a line. e4m3 is f16 with another bias and one NaN. */
+AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const struct line line, uint32_t j) {
+    const uint8_t *smem = line.base;
+    const uint32_t *off = line.unit;
     if (e == SIMD_TF32) {
         __m256i v =
             _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[2 * j])), unit(smem, off[2 * j + 1]), 1);
@@ -332,14 +273,14 @@ AVX2 static ALWAYS_INLINE void transpose_avx2(__m256 r[8]) {
 /* Lines run along K, or along M or N; in the multiplier's layout 8 elements of a line are neighbours, or one each of 8
  * lines. */
 AVX2 static ALWAYS_INLINE void gather(enum simd_elem e, const struct simd_matrix *m, const uint8_t *smem,
-                                      const uint32_t *off, float *out) {
+                                      const struct simd_groups *g, float *out) {
     const bool mn = m->mn_major, panels = m->panels;
-    const uint32_t lines = m->lines, units = m->units, octets = (mn ? m->rows : m->k) / 8;
+    const uint32_t lines = m->lines, octets = (mn ? m->rows : m->k) / 8;
     if (mn == panels) {
         for (uint32_t l = 0; l < lines; l++)
             for (uint32_t j = 0; j < octets; j++)
                 _mm256_storeu_ps(out + (mn ? simd_tile_a(8 * j, l) : simd_tile_b(l, 8 * j)),
-                                 octet(e, smem, off + l * units, j));
+                                 octet(e, line_at(m, smem, g, l), j));
         return;
     }
     const size_t step = panels ? SIMD_PANEL : SIMD_B_STRIDE;
@@ -348,7 +289,7 @@ AVX2 static ALWAYS_INLINE void gather(enum simd_elem e, const struct simd_matrix
             __m256 v[8];
             UNROLL
             for (uint32_t i = 0; i < 8; i++)
-                v[i] = octet(e, smem, off + (l + i) * units, j);
+                v[i] = octet(e, line_at(m, smem, g, l + i), j);
             transpose_avx2(v);
             float *to = out + (panels ? simd_tile_a(l, 8 * j) : simd_tile_b(8 * j, l));
             UNROLL
@@ -359,11 +300,12 @@ AVX2 static ALWAYS_INLINE void gather(enum simd_elem e, const struct simd_matrix
 
 #define GATHER(ELEM)                                                                                                   \
     case ELEM:                                                                                                         \
-        gather(ELEM, m, smem, off, out);                                                                               \
+        gather(ELEM, m, smem, g, out);                                                                                 \
         return true
 
 /* False: not for this type. */
-AVX2 static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off, float *out) {
+AVX2 static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
+                             float *out) {
     switch (m->elem) {
         GATHER(SIMD_F16);
         GATHER(SIMD_BF16);
@@ -379,21 +321,149 @@ AVX2 static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, c
     }
 }
 
-#else
+/* --- AVX-512: K-major matrices of some types ---------------------------------------------------------------------- */
 
-static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off, float *out) {
-    (void)m, (void)smem, (void)off, (void)out;
-    return false;
+/* Row i of a group, whose first line it is given. */
+AVX512 static ALWAYS_INLINE __m256i row_of(const struct line *first, int i) {
+    const uint32_t *at = first->unit + 2 * i;
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(unit(first->base, at[0])), unit(first->base, at[1]), 1);
 }
 
-void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g, float *out) {
-    (void)m, (void)smem, (void)g, (void)out;
+/* 16 rows of 8 words of 32 bits: v[c] becomes word c of each. */
+AVX512 static ALWAYS_INLINE void load_words(const struct simd_matrix *m, const uint8_t *smem,
+                                            const struct simd_groups *g, uint32_t row, __m512i v[8]) {
+    __m512i t[8];
+    const struct line group[2] = {line_at(m, smem, g, row), line_at(m, smem, g, row + 8)};
+    UNROLL
+    for (int i = 0; i < 8; i++) { /* rows i and i + 4 of the first 8, then of the others */
+        const struct line *from = &group[i / 4];
+        v[i] = _mm512_inserti64x4(_mm512_castsi256_si512(row_of(from, i % 4)), row_of(from, i % 4 + 4), 1);
+    }
+    UNROLL
+    for (int i = 0; i < 8; i += 4) {
+        const __m512i a = _mm512_unpacklo_epi32(v[i], v[i + 1]), b = _mm512_unpacklo_epi32(v[i + 2], v[i + 3]),
+                      c = _mm512_unpackhi_epi32(v[i], v[i + 1]), d = _mm512_unpackhi_epi32(v[i + 2], v[i + 3]);
+        t[i] = _mm512_unpacklo_epi64(a, b);
+        t[i + 1] = _mm512_unpackhi_epi64(a, b);
+        t[i + 2] = _mm512_unpacklo_epi64(c, d);
+        t[i + 3] = _mm512_unpackhi_epi64(c, d);
+    }
+    UNROLL
+    for (int c = 0; c < 4; c++) {
+        v[c] = _mm512_shuffle_i32x4(t[c], t[4 + c], 0x88);
+        v[4 + c] = _mm512_shuffle_i32x4(t[c], t[4 + c], 0xdd);
+    }
+}
+
+/* Bits of f16 of the bytes that are the upper halves of 32 halves; e4m3 as in octet(), which has a factor left. */
+AVX512 static ALWAYS_INLINE __m512i halves_of(enum simd_elem e, __m512i v) {
+    if (e == SIMD_E5M2)
+        return _mm512_and_si512(v, _mm512_set1_epi16((int16_t)0xff00));
+    const __m512i number = _mm512_set1_epi16(0x3f80);
+    v = _mm512_and_si512(_mm512_srai_epi16(v, 1), _mm512_set1_epi16((int16_t)0xbf80));
+    const __mmask32 nan = _mm512_cmpeq_epi16_mask(_mm512_and_si512(v, number), number);
+    return _mm512_mask_mov_epi16(v, nan, _mm512_or_si512(v, _mm512_set1_epi16(0x7e00)));
+}
+
+/* Half h of 32 halves, as numbers. */
+AVX512 static ALWAYS_INLINE __m512 numbers_of(enum simd_elem e, __m512i v, int h) {
+    const __m512 x = _mm512_cvtph_ps(h ? _mm512_extracti64x4_epi64(v, 1) : _mm512_castsi512_si256(v));
+    return e == SIMD_E4M3 ? _mm512_mul_ps(x, _mm512_set1_ps(256)) : x; /* bias 15 for 7 */
+}
+
+/* The lower halves of 16 words, then the upper ones. */
+AVX512 static ALWAYS_INLINE __m512i part_words(__m512i v) {
+    static const uint16_t order[] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+                                     1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+    return _mm512_permutexvar_epi16(_mm512_loadu_si512(order), v);
+}
+
+/* A word of 16 rows of A: its elements along K. */
+AVX512 static ALWAYS_INLINE void store_word(enum simd_elem e, __m512i v, float *to) {
+    const __m512i tf32 = _mm512_set1_epi32((int32_t)0xffffe000), bf16 = _mm512_set1_epi32((int32_t)0xffff0000);
+    if (e == SIMD_TF32) {
+        _mm512_storeu_si512(to, _mm512_and_si512(v, tf32));
+    } else if (e == SIMD_BF16) {
+        _mm512_storeu_si512(to, _mm512_slli_epi32(v, 16));
+        _mm512_storeu_si512(to + SIMD_PANEL, _mm512_and_si512(v, bf16));
+    } else if (e == SIMD_F16) {
+        v = part_words(v);
+        _mm512_storeu_ps(to, numbers_of(e, v, 0));
+        _mm512_storeu_ps(to + SIMD_PANEL, numbers_of(e, v, 1));
+    } else { /* bytes: those of even k, those of odd k */
+        UNROLL
+        for (int odd = 0; odd < 2; odd++, to += SIMD_PANEL) {
+            const __m512i w = part_words(halves_of(e, odd ? v : _mm512_slli_epi16(v, 8)));
+            _mm512_storeu_ps(to, numbers_of(e, w, 0));
+            _mm512_storeu_ps(to + 2 * SIMD_PANEL, numbers_of(e, w, 1));
+        }
+    }
+}
+
+/* A row of B. */
+AVX512 static ALWAYS_INLINE void store_row(enum simd_elem e, __m256i v, float *to) {
+    if (e == SIMD_TF32) {
+        const __m256i all = _mm256_set1_epi32((int32_t)0xffffe000);
+        _mm256_storeu_si256((__m256i *)(void *)to, _mm256_and_si256(v, all));
+    } else if (e == SIMD_BF16) {
+        _mm512_storeu_si512(to, _mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16));
+    } else if (e == SIMD_F16) {
+        _mm512_storeu_ps(to, _mm512_cvtph_ps(v));
+    } else {
+        const __m512i w = halves_of(e, _mm512_slli_epi16(_mm512_cvtepu8_epi16(v), 8));
+        _mm512_storeu_ps(to, numbers_of(e, w, 0));
+        _mm512_storeu_ps(to + 16, numbers_of(e, w, 1));
+    }
+}
+
+AVX512 static ALWAYS_INLINE void gather_rows(enum simd_elem e, const struct simd_matrix *m, const uint8_t *smem,
+                                             const struct simd_groups *g, float *out) {
+    const uint32_t each = m->k / 8; /* elements of a word */
+    for (uint32_t r = 0; !m->panels && r < m->rows; r += 8) {
+        const struct line group = line_at(m, smem, g, r);
+        UNROLL
+        for (int i = 0; i < 8; i++)
+            store_row(e, row_of(&group, i), out + simd_tile_b(r + (uint32_t)i, 0));
+    }
+    for (uint32_t r = 0; m->panels && r < m->rows; r += 16) {
+        __m512i v[8];
+        load_words(m, smem, g, r, v);
+        UNROLL
+        for (uint32_t c = 0; c < 8; c++)
+            store_word(e, v[c], out + simd_tile_a(r, c * each));
+    }
+}
+
+#define GATHER_ROWS(ELEM)                                                                                              \
+    case ELEM:                                                                                                         \
+        gather_rows(ELEM, m, smem, g, out);                                                                            \
+        return true
+
+/* False: not for this matrix. */
+AVX512 static bool gather_avx512(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
+                                 float *out) {
+    if (m->mn_major)
+        return false;
+    switch (m->elem) {
+        GATHER_ROWS(SIMD_F16);
+        GATHER_ROWS(SIMD_BF16);
+        GATHER_ROWS(SIMD_TF32);
+        GATHER_ROWS(SIMD_E4M3);
+        GATHER_ROWS(SIMD_E5M2);
+    default:
+        return false;
+    }
 }
 
 #endif
 
-void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off,
+void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
                  struct simd_decoder *work, float *out) {
-    if (simd == SIMD_PORTABLE || !gather_avx2(m, smem, off, out))
-        gather_portable(m, smem, off, work, out);
+#if defined(__x86_64__)
+    if ((simd >= SIMD_AVX512 && gather_avx512(m, smem, g, out)) || (simd >= SIMD_AVX2 && gather_avx2(m, smem, g, out)))
+        return;
+#else
+    (void)simd;
+#endif
+    gather_portable(m, smem, g, work, out);
 }

@@ -39,9 +39,9 @@ struct simd_matrix {
     bool panels; /* element (row, k) goes to out[simd_tile_a(row, k)], else to out[simd_tile_b(row, k)] */
 };
 
-/* Where the 16-byte units of a K-major matrix lie in shared memory, by groups of 8 rows: two of each row of group g at
+/* Where the 16-byte units of a matrix lie in shared memory. K-major, by groups of 8 rows: two of each row of group g at
  * g * stride + unit[g * list], 16 offsets. Groups that are alike share one list (list 0), others have one each (list
- * 16, stride 0). */
+ * 16, stride 0). MN-major: unit[] are the offsets of all, line by line. */
 struct simd_groups {
     const uint32_t *unit;
     uint32_t list, stride;
@@ -59,13 +59,11 @@ struct simd_decoder {
     float decoded[SIMD_MAX_ROWS * SIMD_ROW_MAX_K];
 };
 
-/* Decodes the units at off[], line by line. */
-void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off,
+/* Decodes a matrix whose rows are a multiple of 8, of panels of 16. */
+void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
                  struct simd_decoder *work, float *out);
-/* The same of a K-major matrix of SIMD_F16 or SIMD_BF16 in groups, `rows` a multiple of 8, of panels of 16. AVX-512. */
-void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g, float *out);
 /* Block scaling: element (row, k) times factors[row * (columns / block) + k / block], one rounding in f32; `columns`
- * along K, `block` 16 or 32. A in its place, rows a multiple of SIMD_PANEL; B from b to out. */
+ * along K, `block` 16 or 32. A in its place, rows a multiple of SIMD_PANEL; B from b to out, which may be b. */
 void simd_scale_panels(enum simd simd, float *a, const float *factors, uint32_t rows, uint32_t columns, uint32_t block);
 void simd_scale_rows(enum simd simd, const float *b, const float *factors, uint32_t rows, uint32_t columns,
                      uint32_t block, float *out);

@@ -5,7 +5,7 @@
 #include "engines/tc_chain.h"
 #include "fixture.h"
 
-enum { SPACE = 48 * 1024, B_AT = 16384, STEPS = 400, LOADS = STEPS * 8 * 32, INTEGERS = 128 };
+enum { SPACE = 48 * 1024, B_AT = 16384, STEPS = 400, LOADS = STEPS * 8 * 32, INTEGERS = 128, SFA = 208, SFB = 216 };
 
 static const uint32_t accumulators[] = {0, 64, INTEGERS}; /* columns; 64 columns each, the last of integers */
 
@@ -14,7 +14,7 @@ struct form {
     uint32_t m; /* of the whole matrix */
     enum simd simd;
     uint64_t seed;
-    bool bf16; /* in place of f16 */
+    enum { F16, BF16, SCALED /* e4m3 */ } type;
 };
 
 struct outcome {
@@ -25,10 +25,10 @@ struct outcome {
     uint32_t longest; /* elements along K that were put off at once */
 };
 
-/* Moderate numbers of either sign in f16, small ones in bf16, or anything as bytes. */
-static void fill(struct cta *cta, uint64_t *state) {
+/* Moderate numbers of either sign in f16, small ones in bf16, or anything as bytes; with `mask` ffbf in e4m3, too. */
+static void fill(struct cta *cta, uint32_t mask, uint64_t *state) {
     for (uint32_t i = MACH_SMEM_FIRST; i < cta->smem_end; i += 2) {
-        uint32_t v = ((uint32_t)(fixture_random(state) >> 20) & 0x83ff) | 0x3800;
+        uint32_t v = (((uint32_t)(fixture_random(state) >> 20) & 0x83ff) | 0x3800) & mask;
         cta->smem[i] = (uint8_t)v;
         cta->smem[i + 1] = (uint8_t)(v >> 8);
     }
@@ -41,7 +41,7 @@ static uint32_t open_form(struct fixture *f, const struct form *x) {
     fixture_open_on(f, x->group, SPACE, x->group);
     struct cta *cta = f->cluster.cta;
     for (uint32_t i = 0; i < x->group; i++) {
-        fill(&cta[i], &state);
+        fill(&cta[i], x->type == SCALED ? 0xffbf : 0xffff, &state);
         tc_state_of(&cta[i])->simd = x->simd;
     }
     if (x->group == 1)
@@ -76,8 +76,15 @@ static struct tc_mma ordinary(const struct form *x, uint32_t accumulator, uint32
                          .b = descriptor(B_AT),
                          .accumulate = true};
     mma.idesc = (integer ? 2u : 1u) << 4 | n >> 3 << 17 | x->m >> 4 << 24;
-    if (integer || x->bf16)
+    if (integer || x->type == BF16)
         mma.idesc |= 1 << 7 | 1 << 10; /* signed, or bf16 */
+    if (x->type == SCALED && !integer) {
+        mma.kind = TC_KIND_MXF8F6F4;
+        mma.idesc = n >> 3 << 17 | 1u << 23 | x->m >> 7 << 27; /* ue8m0 */
+        mma.block = 32;
+        mma.sfa = SFA;
+        mma.sfb = SFB;
+    }
     return mma;
 }
 
@@ -97,9 +104,11 @@ static void issue_mma(struct fixture *f, const struct form *x, struct outcome *o
     struct tc_mma mma = ordinary(x, acc, which == 0 ? 32 : 64);
     mma.a += r >> 10 & 6; /* 32 bytes further along K each */
     mma.b += r >> 13 & 6;
+    if (mma.block) /* which byte of the factors' cells */
+        mma.idesc |= (r >> 17 & 3) << 29 | (r >> 19 & 3) << 4;
     if (which == 1)
         mma.accumulate = false;
-    else if (which == 2 && acc < 2)
+    else if (which == 2 && acc < 2 && x->type != SCALED)
         mma.scale_d = r >> 16 & 15;
     else if (which == 3)
         mma.disable[r >> 16 & 7] = r;
@@ -167,6 +176,9 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
         memset(f.gpu->sms[c].tmem->poison, 0, sizeof o->poison[0]);
         for (uint32_t i = 0; i < 8 * TMEM_LANES; i++)
             f.gpu->sms[c].tmem->cell[192 + i / TMEM_LANES][i % TMEM_LANES] = 0x3c013802 + i;
+        for (uint32_t i = 0; i < 16 * TMEM_LANES; i++) /* 1/4 to 2, in each partition the same, of each CTA others */
+            f.gpu->sms[c].tmem->cell[SFA + i / TMEM_LANES][i % TMEM_LANES] =
+                0x7d7d7d7d + ((c + i % 32 * (i / TMEM_LANES + 3) * 0x10305) & 0x03030303);
     }
     for (uint32_t i = 0; i < STEPS && !f.island.fault; i++) {
         if (fixture_random(&state) >> 40 & 7)
@@ -190,10 +202,12 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
 static void sequences(void) {
     static struct outcome one, many;
     static const struct form forms[] = {
-        {1, 128, SIMD_BEST, 1, false}, {1, 64, SIMD_BEST, 2, false},      {2, 256, SIMD_BEST, 3, false},
-        {2, 128, SIMD_BEST, 4, false}, {1, 128, SIMD_PORTABLE, 5, false}, {2, 128, SIMD_AVX2, 6, false},
-        {1, 128, SIMD_BEST, 7, true},  {1, 64, SIMD_BEST, 8, true},       {2, 256, SIMD_BEST, 9, true},
-        {2, 128, SIMD_BEST, 10, true}, {2, 128, SIMD_AVX512, 11, true}};
+        {1, 128, SIMD_BEST, 1, F16},     {1, 64, SIMD_BEST, 2, F16},      {2, 256, SIMD_BEST, 3, F16},
+        {2, 128, SIMD_BEST, 4, F16},     {1, 128, SIMD_PORTABLE, 5, F16}, {2, 128, SIMD_AVX2, 6, F16},
+        {1, 128, SIMD_BEST, 7, BF16},    {1, 64, SIMD_BEST, 8, BF16},     {2, 256, SIMD_BEST, 9, BF16},
+        {2, 128, SIMD_BEST, 10, BF16},   {2, 128, SIMD_AVX512, 11, BF16}, {1, 128, SIMD_BEST, 12, SCALED},
+        {2, 256, SIMD_BEST, 13, SCALED}, {2, 128, SIMD_BEST, 14, SCALED}, {1, 128, SIMD_PORTABLE, 15, SCALED},
+        {2, 256, SIMD_AVX2, 16, SCALED}};
     for (unsigned i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
         struct form x = forms[i / 2];
         x.seed += i % 2 * 100;
@@ -211,7 +225,7 @@ static void sequences(void) {
 
 /* When what was put off is computed. */
 static void precisely(void) {
-    const struct form x = {1, 128, SIMD_BEST, 9, false};
+    const struct form x = {1, 128, SIMD_BEST, 9, F16};
     struct fixture f;
     uint32_t data[32], poison[1];
     CHECK_EQ(open_form(&f, &x), 0);
@@ -244,11 +258,11 @@ static void precisely(void) {
 static void owners(void) {
     struct fixture f;
     uint32_t data[32], poison[1], seen[32];
-    const struct form x = {1, 128, SIMD_BEST, 10, false};
+    const struct form x = {1, 128, SIMD_BEST, 10, F16};
     fixture_open(&f, 2, SPACE);
     struct cta *cta = f.cluster.cta;
     uint64_t state = 1;
-    fill(&cta[0], &state);
+    fill(&cta[0], 0xffff, &state);
     struct tc_access a = {.shape = TC_32X32B, .num = 1, .threads = UINT32_MAX};
     struct tc_mma mma = ordinary(&x, 0, 64);
     mma.accumulate = false;
@@ -266,7 +280,7 @@ static void owners(void) {
     CHECK(tc_load(&cta[1], NULL, &a, seen, poison));
     CHECK(memcmp(data, seen, sizeof data) == 0);
     CHECK_EQ(poison[0], 0);
-    fill(&cta[1], &state);
+    fill(&cta[1], 0xffff, &state);
     tc_issue_mma(&cta[1], NULL, &mma);
     run_queues(&f, false);
     tc_cta_release(&cta[1]);
@@ -277,7 +291,7 @@ static void owners(void) {
 
 /* Scale factors that a product leaves: zero, 2^-127, where larger ones stood. */
 static void scale_factors(void) {
-    const struct form x = {1, 128, SIMD_BEST, 11, false};
+    const struct form x = {1, 128, SIMD_BEST, 11, F16};
     struct fixture f;
     CHECK_EQ(open_form(&f, &x), 0);
     struct tmem *t = f.gpu->sms[0].tmem;
@@ -305,6 +319,24 @@ static void scale_factors(void) {
     for (uint32_t c = 64; c < 128; c++)
         for (uint32_t l = 0; l < TMEM_LANES; l++)
             large += (t->cell[c][l] & 0x7fffffff) > 0x00800000; /* a factor of 2^-254 leaves none */
+    CHECK_EQ(large, 0);
+    for (uint32_t c = 64; c < 192; c++)
+        for (uint32_t l = 0; l < TMEM_LANES; l++)
+            t->cell[c][l] = 0x7f7f7f7f;
+    scaled.sfa = scaled.sfb = 128; /* the same out of what is put off itself, which is zero */
+    scaled.b = descriptor(B_AT);
+    tc_issue_mma(f.cta, NULL, &scaled);
+    scaled.accumulate = true;
+    scaled.sfa = scaled.sfb = 64;
+    scaled.b = descriptor(0);
+    tc_issue_mma(f.cta, NULL, &scaled);
+    run_queues(&f, false);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
+    tc_flush(&f.cluster);
+    for (uint32_t c = 64; c < 128; c++)
+        for (uint32_t l = 0; l < TMEM_LANES; l++)
+            large += (t->cell[c][l] & 0x7fffffff) > 0x00800000;
     CHECK_EQ(large, 0);
     fixture_close(&f);
 }
