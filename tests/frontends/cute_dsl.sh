@@ -32,7 +32,7 @@ left=$(find "$scratch/tmp" "$scratch/here" "$scratch/home" -type f ! -path "$HOM
 
 # Without line information the machine code carries no PTX. The same package under another version's name is not known.
 run 1 'no PTX' "$emulator" env CUTE_DSL_LINEINFO=0 python3 -B -W ignore "$scale" right
-says 'machine code \(SASS\) alone and no PTX, which the emulator needs: build with -lineinfo'
+says 'only machine code \(SASS\) and no PTX, which the emulator needs: build with -lineinfo'
 mkdir "$scratch/other"
 for each in "$folder"/*; do
     ln -s "$each" "$scratch/other/$(basename "$each" | sed 's/^nvidia_cutlass_dsl-[0-9.]*\.dist/nvidia_cutlass_dsl-4.99.0.dist/')"
