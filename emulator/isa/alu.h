@@ -106,9 +106,9 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
 #define ALU_SET_SOME(mask, d, value)                                                                                   \
     WARP_FOR_LANES(l, (mask)) { (d)[l] = (value); }
 #endif
-#define ALU_SET(mask, d, value)                                                                                        \
+#define ALU_SET_IF(all, mask, d, value)                                                                                \
     do {                                                                                                               \
-        if ((mask) == WARP_ALL_LANES) {                                                                                \
+        if (all) {                                                                                                     \
             ALU_INDEPENDENT                                                                                            \
             for (uint32_t l = 0; l < MACH_WARP; l++)                                                                   \
                 (d)[l] = (value);                                                                                      \
@@ -117,17 +117,9 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
         }                                                                                                              \
     } while (0)
 
+#define ALU_SET(mask, d, value) ALU_SET_IF((mask) == WARP_ALL_LANES, mask, d, value)
 /* The same in a function that is made twice: for all lanes, where the mask is a constant, and for some. */
-#define ALU_SET_ONE(mask, d, value)                                                                                    \
-    do {                                                                                                               \
-        if (__builtin_constant_p(mask)) {                                                                              \
-            ALU_INDEPENDENT                                                                                            \
-            for (uint32_t l = 0; l < MACH_WARP; l++)                                                                   \
-                (d)[l] = (value);                                                                                      \
-        } else {                                                                                                       \
-            ALU_SET_SOME(mask, d, value)                                                                               \
-        }                                                                                                              \
-    } while (0)
+#define ALU_SET_ONE(mask, d, value) ALU_SET_IF(__builtin_constant_p(mask), mask, d, value)
 
 /* The same where no compiler vectorises it, as it calls a function or takes long for each lane: one loop. */
 #define ALU_SET_EACH(mask, d, value)                                                                                   \
@@ -331,7 +323,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_EACH, name, TD, TA, TB, TC, TE, expr)
 
 /* The same of an expression `fast` for the host's vectors, which adds to `*doubt` where it may not be what `expr` is;
- * then `expr` is asked. Without vectors it always is. Of u32 (SURE), of pairs of u32 (SURE_PAIR), of u64 (SURE_WIDE). */
+ * then `expr` is asked. Without vectors it always is. For u32 (SURE), pairs of u32 (SURE_PAIR) and u64 (SURE_WIDE). */
 #if defined(ISA_UNIT)
 #define ALU_MAKE_SURE(name, n, TYPE, log, SOURCES, fast, expr, a_, b_, c_)                                             \
     static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
