@@ -45,11 +45,8 @@ static ALWAYS_INLINE void scale_rows(const float *b, const float *factors, uint3
     for (uint32_t n = 0; n < rows; n++, b += SIMD_B_STRIDE, out += SIMD_B_STRIDE)
         for (uint32_t i = 0; i < k; i += 16) { /* of a block of 16 or 32 */
             const float f = factors[n * (k / block) + i / block];
-            float v[16];
-            memcpy(v, b + i, sizeof v);
-            for (uint32_t j = 0; j < 16; j++)
-                v[j] *= f;
-            memcpy(out + i, v, sizeof v);
+            INDEPENDENT /* out is b, or shares nothing with it */
+                for (uint32_t j = 0; j < 16; j++) out[i + j] = b[i + j] * f;
         }
 }
 

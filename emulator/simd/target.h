@@ -12,6 +12,13 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* No round of the loop needs what another one stores. clang finds out for itself, when the loop runs. */
+#if defined(__clang__)
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #if defined(__x86_64__)
 #include <stdbool.h>
 
