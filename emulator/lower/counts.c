@@ -25,7 +25,7 @@ static uint32_t part_of(const struct ptx_func *f, const struct flow_block *b, ui
                                (at == b->last || at + 1 == f->num_insns || f->insns[at + 1].site.ptx_line != line)
                            ? 1
                            : on_line(f, b, at, &which);
-    const uint32_t part = all / n + (which < all % n);
+    const uint32_t part = n ? all / n + (which < all % n) : 0;
     return part < MOST ? part : MOST;
 }
 
