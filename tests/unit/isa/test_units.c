@@ -99,14 +99,18 @@ static void write_kernel(FILE *o, const struct form *f, unsigned number) {
 /* All lanes in the first half of the warps, then some. */
 static uint32_t guard_of(unsigned t, uint64_t *state) { return t < THREADS / 2 ? 1 : draw(state) >> 40 & 1; }
 
+static bool open_unit(struct run *r, const char *ptx, enum simd unit) {
+    struct mach_config config = mach_config_b200();
+    config.host_vectors = unit;
+    return run_open_config(r, ptx, &config);
+}
+
 /* The outputs of `count` forms, each of THREADS threads, on one unit: owned by the caller. */
 static uint64_t *run_forms(const struct form *forms, unsigned count, const char *ptx, enum simd unit) {
     const size_t bytes = 8 * (size_t)THREADS * MAX_OUT;
     uint64_t *all = calloc(count, bytes);
     struct run r;
-    struct mach_config config = mach_config_b200();
-    config.host_vectors = unit;
-    if (!all || !run_open_config(&r, ptx, &config))
+    if (!all || !open_unit(&r, ptx, unit))
         exit(1);
     const uint64_t in = run_alloc(&r, 8 * THREADS * MAX_IN), out = run_alloc(&r, bytes),
                    guard = run_alloc(&r, 8 * THREADS);
@@ -204,9 +208,7 @@ static void test_approx(void) {
     uint64_t out[3] = {0};
     unsigned units = 0;
     for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++, units++) {
-        struct mach_config config = mach_config_b200();
-        config.host_vectors = unit;
-        if (!run_open_config(&r[units], ptx, &config))
+        if (!open_unit(&r[units], ptx, unit))
             return;
         out[units] = run_alloc(&r[units], BYTES);
     }
@@ -255,9 +257,7 @@ static void test_memory(void) {
     for (uint32_t c = 0; c < 240; c++)
         for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
             struct run r;
-            struct mach_config config = mach_config_b200();
-            config.host_vectors = unit;
-            if (!run_open_config(&r, ptx, &config))
+            if (!open_unit(&r, ptx, unit))
                 return;
             const uint64_t in = run_alloc(&r, BYTES);
             uint8_t *p = run_at(&r, in, BYTES);
@@ -274,9 +274,9 @@ static void test_memory(void) {
         }
 }
 
-/* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that results
- * are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing has written,
- * which is reported alike. */
+/* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that
+ * results are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing has
+ * written, which is reported in the same way. */
 static void write_straight(FILE *o, uint64_t *state, unsigned written) {
     static const char *const ops[] = {
         "mov.b32 D, A",          "add.s32 D, A, B",       "sub.u32 D, A, B",       "mul.lo.s32 D, A, B",
@@ -322,9 +322,7 @@ static void test_straight(void) {
         fclose(o);
         for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
             struct run r;
-            struct mach_config config = mach_config_b200();
-            config.host_vectors = unit;
-            if (!run_open_config(&r, ptx, &config))
+            if (!open_unit(&r, ptx, unit))
                 return;
             const uint64_t out = run_alloc(&r, BYTES);
             const int error =
@@ -385,10 +383,8 @@ static void test_mma(void) {
     for (unsigned round = 0; round < 60; round++)
         for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
             struct run r;
-            struct mach_config config = mach_config_b200();
             uint64_t state = 20261127 + round;
-            config.host_vectors = unit;
-            if (!run_open_config(&r, ptx, &config))
+            if (!open_unit(&r, ptx, unit))
                 return;
             const uint64_t in = run_alloc(&r, IN), out = run_alloc(&r, OUT);
             uint32_t *p = run_at(&r, in, IN);
