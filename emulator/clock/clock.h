@@ -22,8 +22,8 @@
 
 struct clock_cluster {
     double *cycle; /* by event */
-    uint32_t
-        *cause; /* number + 1 of the event of the same cluster that decided it, the last for which it waited; 0: none */
+    /* number + 1 of the event of the same cluster that decided it, the last for which it waited; 0: none */
+    uint32_t *cause;
 };
 
 /* The points in which the replay may be wrong. */

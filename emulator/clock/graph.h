@@ -20,8 +20,9 @@ struct clock_graph {
     struct clock_edge *edges; /* those of event e are first[e] to first[e + 1] - 1 */
     uint32_t *first;
     uint32_t *pending; /* by event: number of events for which it waits */
-    uint32_t *
-        decides; /* for a test with the answer "no": the event of the phase it asked for, + 1; for a read of the response: its event; 0: none came */
+    /* for a test with the answer "no": the event of the phase it asked for, + 1; for a read of the response: its event;
+     * 0: none came */
+    uint32_t *decides;
 };
 
 /* The kinds of events for the clock. */

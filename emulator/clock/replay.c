@@ -21,8 +21,9 @@ struct live {
     struct clock_graph graph;
     double begin, end;
     double *order, *other; /* when the program has reached the event; when everything else that it waits for is there */
-    double *
-        issued; /* for threads: when the instruction was issued, 0: not yet; for a load that has taken place: when its data come */
+    double
+        *issued; /* for threads: when the instruction was issued, 0: not yet; for a load that has taken place: when its
+                       data come */
     uint32_t *order_by, *other_by; /* events + 1 */
     double *cycle;
     uint32_t *cause;

@@ -317,7 +317,7 @@ static void lands(struct copy_op *c) {
     c->op.committed = &c->lane[warp_lowest(c->lanes)].track->committed;
 }
 
-/* The lanes' places where all copy whole words from one object to this CTA's shared memory. False: not so, or unknown. */
+/* The lanes' places if all copy whole words from one object to this CTA's shared memory. False: no, or unknown. */
 static bool find_together(struct warp *w, const struct insn *in, uint32_t mask, struct copy_op *c) {
     const struct copy_form *f = in->data;
     struct warp_span to, from;

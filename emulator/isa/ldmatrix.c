@@ -84,7 +84,7 @@ static void tell_rows(const struct warp *w, const struct insn *in, const struct 
     tell_matrix(w, in, at, trans, effect);
 }
 
-/* --- all rows in this CTA's shared memory, and nothing poisoned ---------------------------------------------------- */
+/* --- all rows in this CTA's shared memory, and nothing poisoned --------------------------------------------------- */
 
 /* A block of 4 x 4 elements, one row after the other a word of 64 bits. */
 static ALWAYS_INLINE void transpose_block(uint64_t a[4]) {

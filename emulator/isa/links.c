@@ -1,5 +1,5 @@
-/* isa/links.c - the links of chains (warp/chain.h), for the host's vectors alone (isa/unit.h). They give what the handlers
- * of the same instructions give, bit for bit. */
+/* isa/links.c - the links of chains (warp/chain.h), for the host's vectors alone (isa/unit.h). Their results are those
+ * of the same instructions' handlers, bit for bit. */
 #include "isa/isa.h"
 #include "warp/chain.h"
 

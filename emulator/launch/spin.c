@@ -1,9 +1,9 @@
 /* launch/spin.c - does an island run in circles?
  *
- * A kernel that polls global memory which no one writes runs for ever. The state of its warps tells it from one that
- * computes for long. If no warp has changed anything that others can see, and each comes back to the same registers and
- * local memory, they will do so for ever. Two things can end that: the clock, but it is in a register; and memory that
- * the host writes, so polls of that do not count as circles.
+ * A kernel that polls global memory which no one writes runs for ever. One that computes for long does not, and the
+ * state of its warps shows which it is. If no warp has changed anything that others can see, and each comes back to the
+ * same registers and local memory, they will do so for ever. Two things can end that: the clock, but it is in a
+ * register; and memory that the host writes, so polls of that do not count as circles.
  */
 #include "base/heap.h"
 #include "launch/state.h"

@@ -253,7 +253,7 @@ static void run_one_ahead(struct warp *w, struct group *g, const struct known *k
     warp_step(w, g);
 }
 
-/* Runs the next instruction, and with it as many as are straight and need not wait, at most `most`; returns how many. */
+/* Runs the next instruction, and those after it that are straight and need not wait, at most `most`; returns how many. */
 static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
                                    uint32_t most) {
     const struct insn *in = k->in;
@@ -275,7 +275,7 @@ static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, st
     return n;
 }
 
-/* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
+/* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. */
 static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
     const struct known *k = NULL;

@@ -1,4 +1,4 @@
-/* lower/chain.c - finds the chains of a kernel (warp/chain.h): unguarded straight instructions that follow each other. */
+/* lower/chain.c - finds the chains of a kernel (warp/chain.h): unguarded straight instructions in a row. */
 #include "warp/chain.h"
 #include "base/arena.h"
 #include "lower/parts.h"

@@ -14,8 +14,8 @@ AVX512 static ALWAYS_INLINE __m512i exponents_of(__m512 d, int least) {
                                  _mm512_set1_epi32(FUSED_HUGE));
 }
 
-/* Types of few exponents: those of A and B in bytes. Two add up to [-28, 30]; with a zero to less, with what is no number
- * to more. */
+/* Types of few exponents: those of A and B in bytes. Two add up to [-28, 30]; with a zero to less, with infinity or
+ * NaN to more. */
 enum { NARROW_ZERO = -64, NARROW_HUGE = 100, NARROW_LOW = -32, NARROW_HIGH = 32 };
 
 static bool is_narrow(const struct simd_fused *f) { return f->least_a >= -14 && f->least_b >= -14; }
@@ -41,7 +41,7 @@ AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool
         }
     }
     for (uint32_t n = 0; !same_b && n < t->n; n++)
-        for (uint32_t i = 0; i < t->k; i += 16) { /* a row has room behind its end */
+        for (uint32_t i = 0; i < t->k; i += 16) { /* a row has room after its end */
             const __m512i e = exponents_of(_mm512_loadu_ps(t->b + simd_tile_b(n, i)), f->least_b);
             const __m512i byte = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(bytes_of(e)), _mm512_set1_epi32(0x01010101));
             _mm512_storeu_si512(f->work->b + simd_tile_b(n, i),

@@ -98,7 +98,8 @@ enum trace_class {
     TRACE_WAIT,   /* enum event_wait_end, `what`: enum event_wait_kind */
     TRACE_LIFE,   /* enum event_life_kind */
     TRACE_GLOBAL, /* enum event_effect: threads access global memory, one event for each instruction */
-    TRACE_STEP, /* an instruction that is a cause and has no other event; kind 1: its result depends on time or on other clusters (it reads a clock, or takes work by an atomic) */
+    TRACE_STEP,   /* an instruction that is a cause and has no other event; kind 1: its result depends on time or on
+                     other clusters (it reads a clock, or takes work by an atomic) */
 };
 
 struct trace_event {

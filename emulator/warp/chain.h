@@ -31,8 +31,8 @@ typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
 struct chain_op {
     chain_fn fn, entered; /* after the link before it, and where the chain is entered */
-    uint32_t at[4]; /* bytes from the frame's first slot: destination, sources */
-    uint32_t pz;    /* the destination's word of poison; where it writes no register, one that is never poison */
+    uint32_t at[4];       /* bytes from the frame's first slot: destination, sources */
+    uint32_t pz;          /* the destination's word of poison; where it writes no register, one that is never poison */
     const struct insn *in;
 };
 

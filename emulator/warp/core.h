@@ -74,8 +74,8 @@ bool warp_resume(struct warp *w, double now);
 const struct insn *warp_next(const struct warp *w, const struct group *g);
 /* Runs it, or parks. */
 void warp_step(struct warp *w, struct group *g);
-/* Runs `n` instructions from there on that are straight, nobody watching; or those before one that faults or whose guard
- * has to be looked at, which is the next then. Returns how many, one that faults included. */
+/* Runs the next `n` instructions, which are straight, with no listener for steps. It stops after one that faults, and
+ * before one whose guard has to be looked at. Returns how many it ran. */
 uint32_t warp_step_straight(struct warp *w, struct group *g, uint32_t n);
 
 void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index);

@@ -97,7 +97,7 @@ struct insn {
     uint32_t join; /* branches: pc where split lanes meet again, or UINT32_MAX */
     const struct warp_chain *chain; /* that it is in, or NULL: warp/chain.h */
     uint32_t chain_at;              /*  as this link */
-    uint32_t run; /* so many instructions from here on are straight, and no other way leads behind the first */
+    uint32_t run; /* so many instructions from here on are straight, and no jump leads to one after the first */
     const struct ptx_insn *src; /* site, modifiers, operands as written */
     /* The first operands that are slots, once more, so that handlers find them without a branch: bytes from
      * w->read[from], and the word of w->pz with their poison, for constants one that never has any. */

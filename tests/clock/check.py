@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check.py: the clock still says what docs/performance.md has of it: some held-out main loops take the cycles that
 results/mainloop.csv says, to a thousandth, some of the fit what was published, to 5 %; what costs cite of an H200
-(tests/silicon/latencies.cu) is what its record says; and step 05's replay tells what there is to doubt."""
+(tests/silicon/latencies.cu) is what its record says; and step 05's replay says what there is to doubt."""
 import csv, os, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
 import rows

@@ -22,7 +22,7 @@ p.add_argument("--only", default="")
 O = p.parse_args()
 SEEDS = O.seeds.split(",")
 REASONS = {"wrong": "D is wrong", "stopped": "stopped it after far more instructions"}
-MARGIN = 0.95  # the clock tells no more apart
+MARGIN = 0.95  # the clock cannot rank kernels that are closer
 ENDLESS = " for (;;) __syncwarp();"  # in a macro, too
 
 

@@ -45,7 +45,7 @@ struct note {
     uint64_t number;
     uint32_t warp, lanes;          /* the issuer's warp in the cluster, */
     uint32_t time;                 /* and the time of the issue */
-    uint64_t clock;                /* of the island: tells executions of the instruction apart */
+    uint64_t clock;                /* of the island: distinguishes executions of the instruction */
     uint32_t source;               /* shared offset of its source */
     struct vclock *now[LAYERS];    /* what its issuers knew at the issue */
     uint32_t fenced_at, global_at; /* and how far a proxy fence covered their own accesses: struct know */

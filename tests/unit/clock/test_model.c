@@ -273,7 +273,7 @@ static void test_stores(void) {
     struct clock_model *m = clock_model_create(&t);
     const struct clock_box box = {.address = 0, .bytes = 4096, .row = 128};
     CHECK_NEAR(clock_store_read(m, 0, 1000, &box), 1128, 0); /* at its rate, */
-    CHECK_NEAR(clock_store_read(m, 0, 1000, &box), 1256, 0); /* one behind the other, */
+    CHECK_NEAR(clock_store_read(m, 0, 1000, &box), 1256, 0); /* one after the other, */
     CHECK_NEAR(clock_store_read(m, 1, 1000, &box), 1128, 0); /* each SM for itself; */
     CHECK_NEAR(m->sm[0].tma.free, 1000, 0);                  /* loads may be asked for meanwhile */
     clock_model_free(m);
