@@ -1,4 +1,4 @@
-/* isa/mbarrier.c - the mbarrier instructions (PTX ISA 9.7.13.15.9 - .17). The objects are
+/* isa/mbarrier.c - the mbarrier instructions (PTX ISA 9.7.13.15.10 - .17; .init: isa/mbarrier_init.c). The objects are
  * machine/mbarrier.c's.
  *
  * Lanes act one after another in ascending order and may name different objects. test_wait and try_wait
@@ -16,25 +16,13 @@
  * Under MACH_SCHED_MODEL polls take time: a try_wait is suspended until its phase is over, a test_wait answers by what
  * has come through to it by then.
  */
-#include "machine/mbarrier.h"
-#include "isa/form.h"
-#include "isa/tell.h"
+#include "isa/mbarrier.h"
 
 #include <stdio.h>
 
 #define POLL_LIMIT 16u
 #define POLL_LIMIT_TIMED 1024u /* under MACH_SCHED_MODEL, where they take time */
 #define PEEK_TURNS 8u
-
-struct mbar_form {
-    bool cluster; /* the object may lie in another CTA (9.7.13.15.8) */
-    bool generic; /* generic addressing */
-    bool expect_tx, drop, no_complete, parity;
-    bool has_state; /* arrive returns the state */
-    bool is_try;
-    const struct warp_opnd *addr, *value; /* value: count or bytes; NULL: count 1 */
-    warp_slot dst;                        /* state or predicate; WARP_SINK */
-};
 
 DIAG(bad_parity) = {
     DIAG_HEAD(ERROR, "mbarrier-parity", "9.7.13.15.16"),
@@ -93,8 +81,8 @@ DIAG(arrives_unwaited) = {
     .reason = "the phase completes early, and every later one is out of step.",
 };
 
-static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
-                                   enum mbar_error e, uint32_t value, uint32_t together) {
+enum warp_status isa_mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
+                                enum mbar_error e, uint32_t value, uint32_t together) {
     char text[300];
     describe_error(text, sizeof text, cta, off, e, value);
     const size_t n = strlen(text);
@@ -109,137 +97,6 @@ static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32
     return warp_fault(w, in, 1u << lane, mbar_error_diag(e), "%s", text);
 }
 
-static bool locate(struct warp *w, const struct insn *in, const struct mbar_form *f, uint32_t lane, struct cta **cta,
-                   uint32_t *off) {
-    return warp_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
-}
-
-/* Who it is, in full where somebody wants to know. */
-static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t lanes) {
-    if (events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE))
-        return isa_by(w, in, lanes);
-    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index, .lanes = lanes};
-}
-
-/* --- init --------------------------------------------------------------------------------------------------------- */
-
-DIAG(init_again) = {
-    DIAG_HEAD(STRICT, "mbarrier-init-again", "9.7.13.15.3, 9.7.13.15.9"),
-    .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "Remove the first initialisation, or add mbarrier.inval between the two. The count of the last one is "
-            "valid. Usual causes are two constructors of one pipeline, or a loop over overlapping arrays",
-    .reason = "two writes by one thread to one place keep their order. An H200 takes the second count, and CUTLASS's "
-              "example 112 initialises like this.",
-};
-
-DIAG(init_used) = {
-    DIAG_HEAD(WARNING, "mbarrier-init-used", "9.7.13.15.3, 9.7.13.15.9"),
-    .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "Remove it if no thread uses the object any more. Otherwise add mbarrier.inval, after a barrier with all "
-            "threads that use the object",
-    .reason = "the ISA leaves it undefined. ptxas turns it into one exchange of the 64 bits, so a new object begins at "
-              "phase 0. A thread that counts the phases of the old one waits for the wrong one. CuTe DSL up to 4.4 "
-              "ends a kernel of pairs like this, when no thread waits any more.",
-};
-
-DIAG(init_together) = {
-    DIAG_HEAD(STRICT, "mbarrier-init-together", "9.7.13.15.3, 9.7.13.15.9"),
-    .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "Let one thread initialise it: chosen by its %tid, or by elect.sync in only one warp",
-    .reason = "each thread leaves the same object, in any order. If not all of them come before its first use, that is "
-              "mbarrier-race. For a warp ptxas makes one operation, an H200 shows no difference, and CuTe DSL up to "
-              "4.5.3 initialises like this.",
-};
-
-/* Who initialised the object that is there. */
-static struct mach_origin first_init(const struct cta *cta, uint32_t off) {
-    const struct mach_mbar *m = &cta->mbars[mbar_index(cta, off)];
-    struct mach_origin first = {.site = m->init};
-    first.thread = (struct diag_thread){.cta = cta->id,
-                                        .cluster_rank = cta->rank,
-                                        .cluster_size = cta->cluster->num_ctas,
-                                        .warp = m->init_warp,
-                                        .lanes = 1u << m->init_lane,
-                                        .tid = warp_tid(&cta->warps[m->init_warp], m->init_lane)};
-    return first;
-}
-
-/* These lanes are not the only ones, nor the first. False after a fault. */
-static bool tell_together(struct warp *w, const struct insn *in, uint32_t lanes, const struct cta *cta, uint32_t off) {
-    const struct mach_origin origin = warp_origin(w, in, lanes), first = first_init(cta, off);
-    return mach_warn_pair(w->island, &origin, &first, "the first of them", &init_together,
-                          "several threads initialise the mbarrier at shared offset 0x%x by one instruction, with one "
-                          "count",
-                          off);
-}
-
-/* An object is there already. False after a fault. */
-static bool init_live(struct warp *w, const struct insn *in, const struct event_by *by, struct cta *cta, uint32_t off,
-                      uint32_t count) {
-    static const char what[] = "the mbarrier.init before it";
-    const struct mach_origin origin = warp_origin(w, in, by->lanes), first = first_init(cta, off);
-    const struct diag_party party = {what, first.site, &first.thread};
-    switch (mbar_again(by, cta, off, count)) {
-    case MBAR_AGAIN_OWN:
-        return mach_warn_pair(w->island, &origin, &first, what, &init_again,
-                              "the thread has initialised the mbarrier at shared offset 0x%x before, and nobody has "
-                              "used it",
-                              off) &&
-               mbar_init_again(by, cta, off, count) == MBAR_OK;
-    case MBAR_AGAIN_SAME:
-        return tell_together(w, in, by->lanes, cta, off) && mbar_init_again(by, cta, off, count) == MBAR_OK;
-    case MBAR_AGAIN_USED:
-        return mach_warn_pair(w->island, &origin, &first, what, &init_used,
-                              "the mbarrier at shared offset 0x%x, which has been used, is initialised again", off) &&
-               mbar_init_again(by, cta, off, count) == MBAR_OK;
-    case MBAR_AGAIN_NOT:
-        break;
-    }
-    struct diag d = *mbar_error_diag(MBAR_LIVE);
-    d.other = &party;
-    return mach_fails(w->island, &origin, &d, "the mbarrier at shared offset 0x%x was initialised before", off);
-}
-
-/* Lanes of `lanes` that initialise the object of the lowest of them, with its count; 0 after a fault. */
-static uint32_t init_lanes(struct warp *w, const struct insn *in, uint32_t lanes, struct cta **cta, uint32_t *off,
-                           uint32_t *count) {
-    const struct mbar_form *f = in->data;
-    const uint32_t first = warp_lowest(lanes);
-    uint32_t same = 0;
-    *count = warp_u32(w, f->value, first);
-    if (!locate(w, in, f, first, cta, off))
-        return 0;
-    WARP_FOR_LANES(l, lanes) {
-        struct cta *owner;
-        uint32_t at;
-        if (!locate(w, in, f, l, &owner, &at))
-            return 0;
-        if (owner == *cta && at == *off && warp_u32(w, f->value, l) == *count)
-            same |= 1u << l;
-    }
-    return same;
-}
-
-static enum warp_status do_init(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct mbar_form *f = in->data;
-    if (!warp_known(w, in, mask, f->value, "the count"))
-        return WARP_FAULT;
-    for (uint32_t left = mask, same; left; left &= ~same) {
-        struct cta *cta;
-        uint32_t off, count;
-        same = init_lanes(w, in, left, &cta, &off, &count);
-        if (!same)
-            return WARP_FAULT;
-        const struct event_by by = actor(w, in, same);
-        const enum mbar_error e = mbar_init(&by, cta, off, count);
-        if (e == MBAR_LIVE ? !init_live(w, in, &by, cta, off, count) : e != MBAR_OK)
-            return e == MBAR_LIVE ? WARP_FAULT : mbar_fault(w, in, warp_lowest(same), cta, off, e, count, 1);
-        if (e == MBAR_OK && same & (same - 1) && !tell_together(w, in, same & (same - 1), cta, off))
-            return WARP_FAULT;
-    }
-    return WARP_NEXT;
-}
-
 /* --- inval, expect_tx, complete_tx -------------------------------------------------------------------------------- */
 
 static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -249,9 +106,9 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
     WARP_FOR_LANES(l, mask) {
         struct cta *cta;
         uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 0;
-        if (!locate(w, in, f, l, &cta, &off))
+        if (!isa_mbar_locate(w, in, f, l, &cta, &off))
             return WARP_FAULT;
-        const struct event_by by = actor(w, in, 1u << l);
+        const struct event_by by = isa_mbar_actor(w, in, 1u << l);
         enum mbar_error e = MBAR_OK;
         if (in->src->op == PTX_OP_mbarrier_inval)
             e = mbar_inval(&by, cta, off);
@@ -260,7 +117,7 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
         else
             e = mbar_complete_tx(&by, cta, off, value);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, value, 1);
+            return isa_mbar_fault(w, in, l, cta, off, e, value, 1);
     }
     return WARP_NEXT;
 }
@@ -275,7 +132,7 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
     WARP_FOR_LANES(l, mask) {
         struct cta *cta;
         uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 1;
-        if (!locate(w, in, f, l, &cta, &off))
+        if (!isa_mbar_locate(w, in, f, l, &cta, &off))
             return WARP_FAULT;
         if (cta != w->cta && f->has_state)
             return warp_fault(w, in, 1u << l, &remote_state, "lane %u arrives at an mbarrier of the CTA of rank %u", l,
@@ -283,12 +140,12 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
         struct mbar_view v;
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
             return warp_fault(w, in, 1u << l, &completed, "lane %u brings the last %u arrivals of the phase", l, value);
-        const struct event_by by = actor(w, in, 1u << l);
+        const struct event_by by = isa_mbar_actor(w, in, 1u << l);
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(&by, cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(&by, cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value,
-                              (uint32_t)__builtin_popcount(mask));
+            return isa_mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value,
+                                  (uint32_t)__builtin_popcount(mask));
     }
     if (f->has_state) {
         uint64_t *d = warp_dst64(w, f->dst);
@@ -345,7 +202,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
     const struct mbar_form *f = in->data;
     struct cta *cta;
     uint32_t off;
-    if (!locate(w, in, f, l, &cta, &off))
+    if (!isa_mbar_locate(w, in, f, l, &cta, &off))
         return false;
     uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
     if (f->parity && state > 1)
@@ -353,7 +210,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
     enum mbar_error e =
         f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
     if (e != MBAR_OK) {
-        mbar_fault(w, in, l, cta, off, e, (uint32_t)state, 1);
+        isa_mbar_fault(w, in, l, cta, off, e, (uint32_t)state, 1);
         return false;
     }
     if (w->g->wait.polls && !test_again(w, in, l, cta, off, complete))
@@ -399,7 +256,7 @@ static bool note_pass(struct warp *w, const struct insn *in, uint32_t done) {
     const struct mbar_form *f = in->data;
     struct cta *cta;
     uint32_t off;
-    return locate(w, in, f, warp_lowest(done), &cta, &off) && mbar_passed(cta, off, w->index);
+    return isa_mbar_locate(w, in, f, warp_lowest(done), &cta, &off) && mbar_passed(cta, off, w->index);
 }
 
 /* A poll of lanes `mask` is answered: yes for `done`. Lanes that name one object are told of together. */
@@ -412,7 +269,7 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
         struct cta *cta;
         uint32_t off;
         struct mbar_view v;
-        if (!locate(w, in, f, l, &cta, &off) || mbar_peek(cta, off, &v) != MBAR_OK)
+        if (!isa_mbar_locate(w, in, f, l, &cta, &off) || mbar_peek(cta, off, &v) != MBAR_OK)
             return;
         const uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
         const uint32_t parity = (uint32_t)(f->parity ? state : mbar_state_phase(state));
@@ -455,7 +312,7 @@ static uint32_t seen(struct warp *w, const struct insn *in, uint32_t done) {
     WARP_FOR_LANES(l, done) {
         struct cta *cta;
         uint32_t off;
-        if (locate(w, in, in->data, l, &cta, &off) && t->sees(t->ctx, cta, off))
+        if (isa_mbar_locate(w, in, in->data, l, &cta, &off) && t->sees(t->ctx, cta, off))
             seen |= 1u << l;
     }
     return seen;
@@ -546,7 +403,7 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->cluster |= tx && f->generic;
     f->addr = &in->o[0];
     f->value = value ? &in->o[1] : NULL;
-    in->fn = in->src->op == PTX_OP_mbarrier_init ? do_init : do_simple;
+    in->fn = in->src->op == PTX_OP_mbarrier_init ? isa_do_mbar_init : do_simple;
     return true;
 }
 
