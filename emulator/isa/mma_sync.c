@@ -73,7 +73,7 @@ static void decode(enum ptx_mod t, const uint32_t *word, union mma_value *out) {
     case PTX_MOD_e5m2:
         DECODE(4, f, num_f32_from_bits(half_f32_of_f16(half_f16_of_f8(v & 0xff, 2, false))))
     case PTX_MOD_s8:
-        DECODE(4, i, (int8_t)v)
+        DECODE(4, i, (int32_t)((v & 0xff) ^ 128) - 128)
     case PTX_MOD_u8:
         DECODE(4, i, v & 0xff)
     case PTX_MOD_s4:

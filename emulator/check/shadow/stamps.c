@@ -391,7 +391,7 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     const uint32_t next_lane = (struct stamp){.lane = 1}.who;
     struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
     const uint32_t first = mine.who;
-    const struct block *k = NULL;
+    const struct block *k = t->b->block;
     uint32_t number = UINT32_MAX;
     bool any_parted = false;
     for (; lanes; lanes &= lanes - 1) {
