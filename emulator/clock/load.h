@@ -1,10 +1,9 @@
 /* clock/load.h - from cycles to time: at which clock a launch ran.
  *
- * The model counts cycles. A B200 lowers its clock while its tensor cores work: at once by some, each GPC for itself, and
- * by more when its power limit acts, after some milliseconds of launches in a row. So a launch has a time only in a state
- * of the chip.
- * The costs load_burst and load_sustained of clock/table.def say how much the clock falls; both are fitted to a GEMM on
- * random operands. Operands of zeros, whose bits do not toggle, are nearer to CLOCK_BOOST.
+ * The model counts cycles. A B200 lowers its clock while its tensor cores work: at once by some, each GPC for itself,
+ * and by more when its power limit acts, after some milliseconds of launches in a row. So a launch has a time only in a
+ * state of the chip. The costs load_burst and load_sustained of clock/table.def say how much the clock falls; both are
+ * fitted to a GEMM on random operands. Operands of zeros, whose bits do not toggle, are nearer to CLOCK_BOOST.
  */
 #ifndef CLOCK_LOAD_H
 #define CLOCK_LOAD_H

@@ -163,7 +163,7 @@ static void saw_atomic(const struct warp *w, const struct insn *in, const struct
         isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, got);
 }
 
-/* --- a warp, one word a lane, all in one object, and nothing poisoned ---------------------------------------------- */
+/* --- a warp, one word a lane, all in one object, and nothing poisoned --------------------------------------------- */
 
 /* What lane l's word becomes. */
 static inline __attribute__((always_inline)) uint64_t lane_value(const struct warp *w, const struct atom_form *f,

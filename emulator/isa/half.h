@@ -31,8 +31,8 @@ static inline uint16_t half_nearest(double v, int man, int bias) {
     return v != v ? 0x7fff : (uint16_t)(code | (bits >> 48 & 0x8000));
 }
 
-/* The code nearest to an f32, ties to even, of a format of `man` mantissa bits below 11; without its sign, and unbounded.
- * As half_nearest, in 32 bits. */
+/* The code nearest to an f32, ties to even, of a format of `man` mantissa bits below 11; without its sign, and
+ * unbounded. As half_nearest, in 32 bits. */
 static inline uint32_t half_magnitude(uint32_t magnitude, int man, int bias) {
     const int drop = 23 - man;
     const uint32_t least = (uint32_t)(128 - bias) << 23, magic = (uint32_t)(151 - bias - man) << 23;

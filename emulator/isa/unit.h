@@ -1,7 +1,7 @@
 /* isa/unit.h - families that are compiled once more for each vector unit of the host.
  *
- * The Makefile compiles their files again with ISA_UNIT=avx2 or avx512 and the compiler's flags for that unit. The names
- * that other files see then end in _avx2 or _avx512, and isa/bind.c takes the best that the host has and
+ * The Makefile compiles their files again with ISA_UNIT=avx2 or avx512 and the compiler's flags for that unit. The
+ * names that other files see then end in _avx2 or _avx512, and isa/bind.c takes the best that the host has and
  * config.host_vectors allows. What is not x86-64 has the plain ones alone. All give the same bits.
  */
 #ifndef ISA_UNIT_H

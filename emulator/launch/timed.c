@@ -4,10 +4,10 @@
  * that of the lower cluster, rank, and number, warps before queues. Times are the model's alone, so every run of every
  * machine is the same.
  *
- * A warp runs ahead of its time through instructions of which nobody can tell when they run: they touch registers alone,
- * or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the next of
- * another sort it asks when all of these are issued, and runs it when that time has come; what others did meanwhile is
- * done then. An operation is given its end when it is issued, and runs at that time.
+ * A warp runs ahead of its time through instructions of which nobody can tell when they run: they touch registers
+ * alone, or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the
+ * next of another sort it asks when all of these are issued, and runs it when that time has come; what others did
+ * meanwhile is done then. An operation is given its end when it is issued, and runs at that time.
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -194,8 +194,8 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
-/* Weak accesses to shared memory, and what orders memory alone: others can tell of them by what synchronises behind them,
- * and that is done at its time. */
+/* Weak accesses to shared memory, and what orders memory alone: others notice them by what synchronises after
+ * them, and that is done at its time. */
 static bool of_order(const struct insn *in) {
     const struct ptx_insn *src = in->src;
     switch (src->op) {
@@ -253,7 +253,8 @@ static void run_one_ahead(struct warp *w, struct group *g, const struct known *k
     warp_step(w, g);
 }
 
-/* Runs the next instruction, and those after it that are straight and need not wait, at most `most`; returns how many. */
+/* Runs the next instruction, with those after it that are straight and need not wait: at most `most`. Returns the
+ * number. */
 static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
                                    uint32_t most) {
     const struct insn *in = k->in;

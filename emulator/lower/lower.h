@@ -15,7 +15,7 @@ void lower_module_unload(struct warp_module *m);
 /* Registers per thread of a function, as the machine code beside the PTX tells. Unknown names are passed over. */
 void lower_set_registers(struct warp_module *m, const char *name, uint32_t registers);
 /* Machine instructions by line of the PTX, for lines below `lines`: becomes diag_site.sass. Not of a basic block for
- * which they are more than twice its instructions of PTX: ptxas has made copies of it, each of which runs in its turn. */
+ * which they are more than twice its instructions of PTX: ptxas has made copies of it, which run in turn. */
 void lower_set_counts(struct warp_module *m, const uint32_t *counts, uint32_t lines);
 /* A kernel by name, or NULL. */
 const struct warp_func *lower_find_kernel(const struct warp_module *m, const char *name);

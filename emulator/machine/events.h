@@ -260,9 +260,9 @@ struct event_wait {
 struct event_step {
     struct event_by by; /* lanes whose guard is true; 0: none, and nothing is executed */
     uint32_t family;    /* enum ptx_family: its class */
-    uint32_t uses;      /* WANT_LOADS: the latest of the warp's loads that it waits for, by event_access.load; 0: none */
-    uint32_t live;      /* lanes of the warp that have not exited */
-    uint32_t group;     /* lanes that have come to it together, whatever their guard is */
+    uint32_t uses;  /* WANT_LOADS: the latest of the warp's loads that it waits for, by event_access.load; 0: none */
+    uint32_t live;  /* lanes of the warp that have not exited */
+    uint32_t group; /* lanes that have come to it together, whatever their guard is */
 };
 
 /* --- lifetimes ---------------------------------------------------------------------------------------------------- */

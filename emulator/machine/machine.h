@@ -72,12 +72,12 @@ struct mach_config {
     /* how tcgen05.mma sums: simd/multiply.h, simd/amx.h, simd/fused.h */
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST, MACH_UMMA_B200 } umma;
     uint32_t host_vectors; /* the most that is used of the host's units, an enum simd (simd/simd.h); 0: all it has */
-    uint64_t watchdog;    /* warp instructions of one launch before it is stopped */
-    uint64_t timeout;     /* nanoseconds of one launch before it is stopped; 0: none */
-    bool verbose;         /* reports leave nothing out */
-    bool progress;        /* stderr is a terminal: who waits there is told how long a launch has taken */
-    uint64_t memory;      /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
-    struct bounds bounds; /* of what the checks keep */
+    uint64_t watchdog;     /* warp instructions of one launch before it is stopped */
+    uint64_t timeout;      /* nanoseconds of one launch before it is stopped; 0: none */
+    bool verbose;          /* reports leave nothing out */
+    bool progress;         /* stderr is a terminal: who waits there is told how long a launch has taken */
+    uint64_t memory;       /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
+    struct bounds bounds;  /* of what the checks keep */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
     const char *check_json, *stats_json, *suppress; /* names of files, for who makes the gpu; NULL: none */

@@ -27,7 +27,7 @@ struct devmem {
     void *front_map, *back_map; /* what mem_create mapped: each HUGE_PAGE longer than the region */
     int fd;                     /* memfd behind both sides of managed blocks; -1 before the first */
     struct blocks blocks;
-    uint64_t shared; /* of these, those that the host sees */
+    uint64_t shared;    /* of these, those that the host sees */
     struct blocks heap; /* base 0: not reserved yet */
     uint64_t heap_bytes;
     bool told_starved;

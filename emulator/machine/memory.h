@@ -37,7 +37,7 @@ bool mem_free(struct devmem *m, uint64_t addr);
  * Any number of host threads may ask at once while none allocates or frees. The pointer is valid until the allocation
  * is freed. */
 uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size);
-/* Host pointer to the byte at `addr`, which is byte *before of a live allocation of *bytes; NULL where there is none. */
+/* Host pointer to the byte at `addr`, which is byte *before of a live allocation of *bytes; NULL if there is none. */
 uint8_t *mem_block_at(const struct devmem *m, uint64_t addr, uint64_t *before, uint64_t *bytes);
 /* The live allocation or block of the heap that holds addr, or the nearest one before it (for messages); false when
  * there is none. */

@@ -36,8 +36,8 @@ struct chain_op {
     const struct insn *in;
 };
 
-/* The host's unit's: of an instruction, whose source number `handed` (0: none) is the result of the link before; of
- * one without a link; of the end; and what runs a chain from its first link on and returns the one that was not done. */
+/* The host's unit's: of an instruction, whose source number `handed` (0: none) is the result of the link before; of one
+ * without a link; of the end; and what runs a chain from its first link on and returns the one that was not done. */
 struct chain_links {
     chain_fn own[CHAIN_LINK_COUNT][4], any, end;
     const struct chain_op *(*run)(struct warp *w, const struct chain_op *op);

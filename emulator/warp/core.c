@@ -443,8 +443,8 @@ static uint32_t run_chains(struct warp *w, const struct insn *in, const struct i
     return (uint32_t)(in - first);
 }
 
-/* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which *status
- * is WARP_FAULT; it is counted then, and not passed. */
+/* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which
+ * *status is WARP_FAULT; it is counted then, and not passed. */
 static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, enum warp_status *status) {
     struct island *isl = w->island;
     const struct insn *const first = in, *const end = in + n;

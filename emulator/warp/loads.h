@@ -5,10 +5,11 @@
  * emulator has the value at once; the clock asks for what it would have waited. Kept where a listener wants it
  * (WANT_LOADS). Loads are numbered for each warp, from 1 on.
  *
- * The order that counts is the machine code's. Within a basic block ptxas issues loads ahead of what needs the ones before:
- * arithmetic, and stores to shared memory, which no load of global memory can see. It does not move them over a store
- * to global memory, which may be of the same bytes, over what synchronises, or into another block. So what is needed in
- * a block is waited for at the first instruction of these kinds, or where the address of another load needs it.
+ * The order that counts is the machine code's. Within a basic block ptxas issues loads ahead of what needs the ones
+ * before: arithmetic, and stores to shared memory, which no load of global memory can see. It does not move them over a
+ * store to global memory, which may be of the same bytes, over what synchronises, or into another block. So what is
+ * needed in a block is waited for at the first instruction of these kinds, or where the address of another load needs
+ * it.
  */
 #ifndef WARP_LOADS_H
 #define WARP_LOADS_H

@@ -1,6 +1,6 @@
-/* driver.h - the CUDA driver API for the programs of tests/silicon and tests/negative. It is opened while they run: a GPU's libcuda.so.1,
- * or the emulator's under its launcher. So they are built without a CUDA toolkit, and their PTX is translated by
- * whatever runs it. A program has one driver and one context at a time.
+/* driver.h - the CUDA driver API for the programs of tests/silicon and tests/negative. It is opened while they run: a
+ * GPU's libcuda.so.1, or the emulator's under its launcher. So they are built without a CUDA toolkit, and their PTX is
+ * translated by whatever runs it. A program has one driver and one context at a time.
  */
 #ifndef TESTS_SILICON_DRIVER_H
 #define TESTS_SILICON_DRIVER_H

@@ -1,5 +1,5 @@
-/* latencies - what loads, stores and barriers take on a GPU that does nothing else: a line NAME VALUE for each, in cycles
- * of an SM, with the clock at the end. latencies.txt is what an H200 gave; emulator/clock/table.def cites it.
+/* latencies - what loads, stores and barriers take on a GPU that does nothing else: a line NAME VALUE for each, in
+ * cycles of an SM, with the clock at the end. latencies.txt is what an H200 gave; emulator/clock/table.def cites it.
  *
  *     nvcc -arch=sm_90a -cudart shared -o latencies latencies.cu
  *     sm100emu --schedule=model latencies

@@ -18,11 +18,12 @@
  * A child that was forked while no call ran has the device as its parent left it, with memory of its own but for
  * managed memory, which both share. On a GPU it may not use CUDA at all.
  *
- * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the
- * orders that CUDA allows. Under --schedule=random a kernel that lets its dependents start may be under way until the
- * next call that looks at the device or is a launch without the attribute; not where the host may look without a call. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
- * call that reaches the device answers the fault's code until cudaDeviceReset (measured on an H200, CUDA 13.0). After
- * that one the device serves the process again; the H200 does not (error 46).
+ * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the orders
+ * that CUDA allows. Under --schedule=random a kernel that lets its dependents start may be under way until the next
+ * call that looks at the device or is a launch without the attribute; not where the host may look without a call. A
+ * kernel's fault is reported as CUDA reports it: the launch succeeds and every later call that reaches the
+ * device answers the fault's code until cudaDeviceReset (measured on an H200, CUDA 13.0). After that one the device
+ * serves the process again; the H200 does not (error 46).
  */
 #ifndef CUDART_CORE_CONTEXT_H
 #define CUDART_CORE_CONTEXT_H

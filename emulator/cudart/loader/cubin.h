@@ -26,8 +26,8 @@ size_t cubin_size(const uint8_t *code, size_t limit);
 char *cubin_ptx(const uint8_t *code, size_t size, size_t *len);
 /* Calls fn(ctx, name, registers) for every function the cubin lists; `name` lives as long as `code`. What is malformed
  * ends the list silently: without it the emulator falls back to an estimate. */
-/* Machine instructions by the line of the PTX, of which it has `lines` less 1, that they were made of: counts[line], from
- * line 1 on. False where the cubin does not say it. */
+/* Machine instructions by the line of the PTX, of which it has `lines` less 1, that they were made of: counts[line],
+ * from line 1 on. False where the cubin does not say it. */
 bool cubin_count(const uint8_t *code, size_t size, uint32_t *counts, uint32_t lines);
 void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, const char *name, uint32_t registers),
                      void *ctx);

@@ -18,8 +18,8 @@ bool cubin_section(const struct elf_file *f, const char *name, Elf64_Shdr *out);
  * moves. NULL where the cubin has no line tables, where they are malformed, or where the host has no memory. */
 char *cubin_with_lines(const struct elf_file *f, const char *text, size_t len, size_t *new_len);
 
-/* Machine instructions by the line of the PTX that they were made of: counts[line], for lines below `lines`, by the table
- * .nv_debug_line_sass. False where the cubin has none, or a malformed one: no count is to be used then. */
+/* Machine instructions by the line of the PTX that they were made of: counts[line], for lines below `lines`, by the
+ * table .nv_debug_line_sass. False where the cubin has none, or a malformed one: no count is to be used then. */
 bool cubin_counts(const struct elf_file *f, uint32_t *counts, uint32_t lines);
 
 #endif

@@ -116,8 +116,8 @@ static void test_touches(void) {
     CHECK_EQ(a.num, 2);
 }
 
-/* Sectors: of a row each the first 16 bytes miss L2 and L1, the next 16 are in the sector that came, the third go to L2,
- * where the line is. What a warp finds taken later does not hold back who asks now. */
+/* Sectors: of a row each the first 16 bytes miss L2 and L1, the next 16 are in the sector that came, the third go to
+ * L2, where the line is. What a warp finds taken later does not hold back who asks now. */
 static void test_thread_reads(void) {
     const struct clock_table t = thread_costs();
     struct clock_model *m = clock_model_create(&t);
@@ -137,8 +137,8 @@ static void test_thread_reads(void) {
     clock_model_free(m);
 }
 
-/* A load of what was stored hits; of a sector that was stored in part, and asks for the rest, does not. HBM gets what was
- * written, L2 its sectors. */
+/* A load of what was stored hits; of a sector that was stored in part, and asks for the rest, does not. HBM gets what
+ * was written, L2 its sectors. */
 static void test_thread_writes(void) {
     const struct clock_table t = thread_costs();
     struct clock_model *m = clock_model_create(&t);

@@ -59,7 +59,8 @@ static const char text[] = RUN_HEADER
     HEAD("parted") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; @!%p1 bra meet;\n"
                    "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
                    "meet: @!%p1 mbarrier.arrive.shared::cta.b64 _, [%r3]; @%p1 st.global.u64 [%rd1], 1; ret; }\n"
-    /* two loads, between clocks that follow: one load; both; the sum of the two that another asks by; what was stored */
+    /* two loads, between clocks that follow: one load; both; the sum of the two that another asks by; what was stored
+     * */
     HEAD("loads") "mov.u64 %rd10, %clock64; ld.global.u64 %rd3, [%rd1+4096]; ld.global.u64 %rd4, [%rd1+8192];\n"
                   "mov.u64 %rd11, %clock64; add.u64 %rd5, %rd3, %rd4; mov.u64 %rd12, %clock64;\n"
                   "st.global.u64 [%rd1+64], %rd5; mov.u64 %rd13, %clock64; ld.global.u64 %rd6, [%rd1+64];\n"

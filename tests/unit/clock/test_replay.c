@@ -209,8 +209,8 @@ static struct trace_event *hand_global(struct hand *h, uint32_t effect, uint64_t
     return e;
 }
 
-/* A warp stores 16 bytes a lane: side by side they are 4 lines, a row each 32. A store waits where more than 64 lines are
- * before it. */
+/* A warp stores 16 bytes a lane: side by side they are 4 lines, a row each 32. A store waits where more than 64 lines
+ * are before it. */
 static void test_stores(void) {
     for (uint32_t apart = 0; apart < 2; apart++) {
         struct hand h;
@@ -224,8 +224,8 @@ static void test_stores(void) {
     }
 }
 
-/* Loads in flight: the second goes out one instruction after the first. A store that uses neither goes on, one that uses
- * the first waits for it, and a fence for both. */
+/* Loads in flight: the second goes out one instruction after the first. A store that uses neither goes on, one that
+ * uses the first waits for it, and a fence for both. */
 static void test_loads(void) {
     struct hand h;
     struct clock_table t = hand_costs();

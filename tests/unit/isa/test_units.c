@@ -52,8 +52,8 @@ static void declare(FILE *o, unsigned bits, char letter, unsigned i) {
     fprintf(o, bits == 1 ? "  .reg .pred %%%c%u;\n" : "  .reg .b%3$u %%%1$c%2$u;\n", letter, i, bits);
 }
 
-/* Inputs of form `number` lie by operand, outputs by form: in[k][thread], out[number][k][thread]. A destination holds the
- * thread's number before, and is written where the thread's bit says so. */
+/* Inputs of form `number` lie by operand, outputs by form: in[k][thread], out[number][k][thread]. A destination holds
+ * the thread's number before, and is written where the thread's bit says so. */
 static void write_kernel(FILE *o, const struct form *f, unsigned number) {
     fprintf(o,
             ".visible .entry k%u(.param .u64 in, .param .u64 out, .param .u64 guard) {\n  .reg .pred %%on;\n"
@@ -225,7 +225,8 @@ static void test_approx(void) {
         run_close(&r[u]);
 }
 
-/* Shared and global memory by every size, width and distance of the lanes: what is there and in registers at the end. */
+/* Shared and global memory by every size, width and distance of the lanes: what is there and in registers at the end.
+ * */
 #define MOVE(type, reg, bytes, to)                                                                                     \
     "  mad.lo.u32 %s, %i, " #bytes ", %base;\n  and.b32 %s, %s, 8191;\n  and.b32 %s, %s, -" #bytes ";\n"               \
     "  add.u32 %p, %s, %sm;\n  cvt.u64.u32 %q, %s;\n  add.u64 %q, %q, %in;\n"                                          \
@@ -275,8 +276,8 @@ static void test_memory(void) {
 }
 
 /* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that
- * results are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing has
- * written, which is reported in the same way. */
+ * results are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing
+ * has written, which is reported in the same way. */
 static void write_straight(FILE *o, uint64_t *state, unsigned written) {
     static const char *const ops[] = {
         "mov.b32 D, A",          "add.s32 D, A, B",       "sub.u32 D, A, B",       "mul.lo.s32 D, A, B",
