@@ -1,7 +1,7 @@
 /* isa/mbarrier_init.c - mbarrier.init (PTX ISA 9.7.13.15.9); contract in mbarrier.h.
  *
- * Lanes that name one object and one count initialise it together. An object that is there already is no error where the
- * chip takes the new one: mbar_again() says which case it is.
+ * Lanes that name one object and one count initialise it together. An object that is there already is no error where
+ * the chip takes the new one: mbar_again() says which case it is.
  */
 #include "isa/mbarrier.h"
 
