@@ -477,6 +477,24 @@ static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
     return (uint32_t)(in - first);
 }
 
+/* Runs an instruction of lanes `mask`, with what comes before it: the warp's others, for .aligned. */
+static inline enum warp_status execute(struct warp *w, const struct insn *in, uint32_t mask) {
+    enum warp_status s = WARP_NEXT;
+    if (in->aligned && mask != w->live) {
+        s = wait_aligned(w, in, mask);
+        mask = w->g->mask; /* with those that came */
+    }
+    if (in->aligned && w->live != w->lanes && s == WARP_NEXT)
+        s = pass_exited(w, in);
+    if (w->before && s == WARP_NEXT)
+        s = w->before(w, in, mask);
+    if (s == WARP_NEXT)
+        s = in->fn(w, in, mask);
+    if (w->riding)
+        unride(w, s != WARP_WAIT);
+    return s;
+}
+
 /* Runs the current group until it waits, parks, exits, faults or has used its budget. */
 static uint64_t run_group(struct warp *w, uint64_t budget) {
     struct island *isl = w->island;
@@ -502,26 +520,14 @@ reload:
             if (n)
                 continue;
         }
-        uint32_t mask = guarded(w, in, &s);
+        const uint32_t mask = guarded(w, in, &s);
         ran++;
         isl->clock++;
         enum event_wait_end end = WAIT_MET;
         if (watched)
             end = tell_executes(w, in, mask);
-        if (mask && s == WARP_NEXT) {
-            if (in->aligned && mask != w->live) {
-                s = wait_aligned(w, in, mask);
-                mask = g->mask; /* with those that came */
-            }
-            if (in->aligned && w->live != w->lanes && s == WARP_NEXT)
-                s = pass_exited(w, in);
-            if (w->before && s == WARP_NEXT)
-                s = w->before(w, in, mask);
-            if (s == WARP_NEXT)
-                s = in->fn(w, in, mask);
-            if (w->riding)
-                unride(w, s != WARP_WAIT);
-        }
+        if (mask && s == WARP_NEXT)
+            s = execute(w, in, mask);
         if (watched && s != WARP_WAIT)
             tell_goes_on(w, g, end);
         if (isl->crowded)
