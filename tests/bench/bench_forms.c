@@ -4,8 +4,10 @@
  *
  * The forms are those that known-good kernels executed, and after them some that were slow. A form is run in a loop of
  * COPIES of it by four warps on one thread, with checks off and with the default checks. The cost of the loop itself is
- * taken off. A ratio is to a plain fma.rn.f32 of the same level. Instructions that start an asynchronous engine or need
- * a cluster are left out, and counted.
+ * taken off. What a round needs so that no check finds anything, a wait for copies or for a phase, counts for the form.
+ * A ratio is to a plain fma.rn.f32 of the same level, which gives 4 bytes a lane: "by bytes" it is divided by the
+ * number of 4 bytes that the form moves for a lane. Instructions that start an asynchronous engine or need a cluster
+ * are left out, and counted.
  */
 #include "unit/run_ptx.h"
 
@@ -13,7 +15,7 @@
 
 #include <time.h>
 
-enum { COPIES = 32, ROUNDS = 3, WARPS = 4, MAX_FORMS = 512 };
+enum { COPIES = 32, ROUNDS = 3, WARPS = 4, MAX_FORMS = 512, SMEM = COPIES * WARPS * 32 * 16, SLOW = 8 };
 
 static double now(void) {
     struct timespec t;
@@ -23,11 +25,15 @@ static double now(void) {
 
 /* --- how a form is written ---------------------------------------------------------------------------------------- */
 
+/* The arrivals of a round are one phase. */
+#define SEE_PHASE "and.b32 %w0, %i, 1; mbarrier.test_wait.parity.shared::cta.b64 %p0, [%wb], %w0;\n"
+
 /* Operands by the start of a form's name; the first that fits counts. D and S stand for registers of the width of its
  * first and of its last type: p, h, w, d or q; G and M for an address in global and in shared memory, lane after lane;
- * A for the one that the form names. A text with a brace is the whole statement, and $ the form's name. */
+ * A for the one that the form names; + for an offset of the copy's own. A text with a brace is the whole statement, and
+ * $ the form's name. `close` ends each round. */
 static const struct operands {
-    const char *start, *text;
+    const char *start, *text, *close;
 } operands[] = {
     {"fma.rn", "D0, S1, S2, S3"},
     {"mad.", "D0, S1, S2, S3"},
@@ -98,15 +104,15 @@ static const struct operands {
     {"mma.sync", "{%w0, %w4, %w5, %w6}, {%w1, %w2, %w3, %w1}, {%w2, %w3}, {%w1, %w2, %w3, %w1}"},
     {"atom.", "w0, [A], w1"},
     {"red.", "[A], w1"},
-    {"cp.async.cg", "[M], [G], 16"},
-    {"cp.async.ca", "[M], [G], 4"},
+    {"cp.async.cg", "[M+], [G], 16", "cp.async.wait_all;\n"},
+    {"cp.async.ca", "[M+], [G], 4", "cp.async.wait_all;\n"},
     {"cp.async.commit_group", ""},
     {"cp.async.wait_group", "0"},
     {"cp.async.wait_all", ""},
     {"fence.", ""},
-    {"mbarrier.arrive.expect_tx.shared::cta", "{ $ _, [%wb], 0; }"},
-    {"mbarrier.arrive.expect_tx.release.cta.shared::cta", "{ $ _, [%wb], 0; }"},
-    {"mbarrier.arrive.shared::cta", "{ $ _, [%wb]; }"},
+    {"mbarrier.arrive.expect_tx.shared::cta", "{ $ _, [%wb], 0; }", SEE_PHASE},
+    {"mbarrier.arrive.expect_tx.release.cta.shared::cta", "{ $ _, [%wb], 0; }", SEE_PHASE},
+    {"mbarrier.arrive.shared::cta", "{ $ _, [%wb]; }", SEE_PHASE},
     {"mbarrier.test_wait.parity", "p0, [%wb2], 1"},
     {"mbarrier.try_wait.parity", "p0, [%wb2], 1"},
     {"prefetch.tensormap", ""},
@@ -184,17 +190,23 @@ static unsigned bytes_of(const char *form, char last) {
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         if (strstr(form, wide[i].word))
             return wide[i].bytes;
+    if (strstr(form, ".v2"))
+        return last == 'd' ? 16 : 8;
     return last == 'h' ? 2 : last == 'd' ? 8 : 4;
 }
 
-/* One copy of the statement. */
-static void write_copy(FILE *o, const char *form) {
-    static const struct operands plain = {"", "D0, S1, S2"};
-    const struct operands *found = &plain;
-    char first = 'w', last = 'w';
-    for (size_t i = sizeof operands / sizeof *operands; i--;)
+static const struct operands *operands_of(const char *form) {
+    static const struct operands plain = {"", "D0, S1, S2", NULL};
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
         if (strncmp(form, operands[i].start, strlen(operands[i].start)) == 0)
-            found = &operands[i];
+            return &operands[i];
+    return &plain;
+}
+
+/* One copy of the statement. */
+static void write_copy(FILE *o, const char *form, unsigned copy) {
+    const struct operands *found = operands_of(form);
+    char first = 'w', last = 'w';
     types_of(form, &first, &last);
     const bool whole = found->text[0] == '{' && strchr(found->text, '$');
     if (!whole)
@@ -203,6 +215,8 @@ static void write_copy(FILE *o, const char *form) {
         const bool start = t == found->text || strchr(" [|", t[-1]);
         if (*t == '$')
             fputs(form, o);
+        else if (*t == '+')
+            fprintf(o, "+%u", copy * WARPS * 32 * 16);
         else if (strchr("GMA", *t))
             fprintf(o, "%%%c%u", *t == 'M' || (*t == 'A' && strstr(form, "shared")) ? 'm' : 'g', bytes_of(form, last));
         else if (!whole && start && *t == 'D')
@@ -222,13 +236,14 @@ static char *write_module(const char *form) {
     size_t size;
     FILE *o = open_memstream(&ptx, &size);
     fputs(RUN_HEADER
-          ".shared .align 32 .b8 tile[4096]; .shared .align 8 .b64 bar[2];\n"
+          ".extern .shared .align 32 .b8 tile[]; .shared .align 8 .b64 bar[8]; .shared .align 4 .b8 last[512];\n"
           ".visible .entry k(.param .u64 data, .param .u32 times, .param .align 16 .b8 some[32]) {\n"
           ".local .align 16 .b8 mine[64];\n"
-          ".reg .pred %p<4>, %pd, %go; .reg .b16 %h<8>; .reg .b32 %w<16>, %wl, %wb, %wb2, %i, %n, %m<33>;\n"
+          ".reg .pred %p<4>, %pd, %go; .reg .b16 %h<8>; .reg .b32 %w<16>, %wl, %wb, %wb2, %i, %n, %m<33>, %last;\n"
           ".reg .b64 %d<8>, %dl, %g<33>; .reg .b128 %q<4>;\n"
-          "mov.u32 %wl, %tid.x; mov.u32 %wb, bar; add.u32 %wb2, %wb, 8; mov.u64 %dl, mine;\n"
-          "setp.eq.u32 %p3, %wl, 0; @%p3 mbarrier.init.shared::cta.b64 [%wb], 1024;\n"
+          "mov.u32 %wl, %tid.x; mov.u64 %dl, mine; mov.u32 %last, last; mad.lo.u32 %last, %wl, 4, %last;\n"
+          "mov.u32 %wb, bar; shr.u32 %w0, %wl, 5; mad.lo.u32 %wb, %w0, 16, %wb; add.u32 %wb2, %wb, 8;\n"
+          "and.b32 %w0, %wl, 31; setp.eq.u32 %p3, %w0, 0; @%p3 mbarrier.init.shared::cta.b64 [%wb], 1024;\n"
           "@%p3 mbarrier.init.shared::cta.b64 [%wb2], 1; bar.sync 0;\n"
           "ld.param.u32 %n, [times]; mov.u32 %i, 0; and.b32 %w0, %wl, 1; ld.param.u64 %g0, [data]; mov.u32 %m0, tile;\n"
           "setp.ne.u32 %pd, %w0, 0; setp.ne.u32 %p0, %w0, 0; setp.ne.u32 %p1, %w0, 0; setp.eq.u32 %p2, %w0, 0;\n"
@@ -243,9 +258,11 @@ static char *write_module(const char *form) {
           "bar.sync 0;\ntop:\n",
           o);
     for (unsigned i = 0; *form && i < COPIES; i++)
-        write_copy(o, form);
+        write_copy(o, form, i);
+    fputs(*form && operands_of(form)->close ? operands_of(form)->close : "", o);
     /* the store: what changes nothing is looked at by the scheduler */
-    fprintf(o, "st.shared.b32 [%%m4], %%w1; add.u32 %%i, %%i, 1; setp.lt.u32 %%go, %%i, %%n; @%%go bra top; ret; }\n");
+    fprintf(o,
+            "st.shared.b32 [%%last], %%w1; add.u32 %%i, %%i, 1; setp.lt.u32 %%go, %%i, %%n; @%%go bra top; ret; }\n");
     fclose(o);
     return ptx;
 }
@@ -254,8 +271,10 @@ static char *write_module(const char *form) {
 
 static double launch(struct run *r, uint64_t data, uint32_t times) {
     const double t = now();
-    if (run_kernel(r, "k", (struct run_shape){.block = 32 * WARPS}, 3, (uint64_t[]){data, times, 1}) != 0)
+    if (run_kernel(r, "k", (struct run_shape){.block = 32 * WARPS, .smem = SMEM}, 3, (uint64_t[]){data, times, 1}) != 0)
         fatal_broken("%s", r->log);
+    if (*r->log)
+        fatal_broken("a form is measured in a kernel with a finding: %s", r->log);
     return now() - t;
 }
 
@@ -289,6 +308,26 @@ static double round_of(const char *form, bool checks) {
     return ns[ROUNDS / 2];
 }
 
+/* 4 bytes that the form moves for a lane, at least 1. */
+static double words_of(const char *form) {
+    static const char *const moving[] = {"ld", "st", "cp.async.c"};
+    char first = 'w', last = 'w';
+    types_of(form, &first, &last);
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
+        if (strncmp(form, moving[i], strlen(moving[i])) == 0 && bytes_of(form, last) > 4)
+            return bytes_of(form, last) / 4.0;
+    return 1;
+}
+
+/* Atomics, mma, waits and divergent branches may cost more than others. */
+static bool may_be_slow(const char *form) {
+    static const char *const words[] = {"atom.", "red.", "mma.", "bar.", "wait", "bra"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(form, words[i]))
+            return true;
+    return false;
+}
+
 static bool left_out(const char *form) {
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (strstr(form, other[i]))
@@ -317,8 +356,9 @@ static unsigned read_list(const char *path, char forms[MAX_FORMS][160], unsigned
 
 int main(int argc, char **argv) {
     static char forms[MAX_FORMS][160];
-    unsigned outside = 0;
+    unsigned outside = 0, too_slow = 0;
     const unsigned n = read_list(argc > 1 ? argv[1] : "tests/silicon/known_good.txt", forms, &outside);
+    const unsigned listed = n - (unsigned)(sizeof more / sizeof *more);
     FILE *csv = argc > 2 && *argv[2] ? fopen(argv[2], "w") : NULL;
     double loop[2], fma[2];
     if (argc > 2 && *argv[2] && !csv)
@@ -327,20 +367,30 @@ int main(int argc, char **argv) {
         loop[checks] = round_of("", checks);
         fma[checks] = (round_of("fma.rn.f32", checks) - loop[checks]) / COPIES;
     }
-    printf("forms: ns a warp instruction, one core, and times that of fma.rn.f32\n  %-58s %8s %6s   %8s %6s\n", "",
-           "off", "ratio", "default", "ratio");
+    printf("forms: ns a warp instruction, one core; times that of fma.rn.f32; the same by bytes\n"
+           "  %-56s %8s %6s %6s   %8s %6s %6s\n",
+           "", "off", "ratio", "bytes", "default", "ratio", "bytes");
     if (csv)
-        fprintf(csv, "form,off_ns,off_ratio,default_ns,default_ratio\n");
+        fprintf(csv, "form,off_ns,off_ratio,off_by_bytes,default_ns,default_ratio,default_by_bytes\n");
     for (unsigned i = 0; i < n; i++) {
-        double ns[2];
+        double ns[2], ratio[2], words = words_of(forms[i]);
         if (argc > 3 && !strstr(forms[i], argv[3]))
             continue;
-        for (int checks = 0; checks < 2; checks++)
+        for (int checks = 0; checks < 2; checks++) {
             ns[checks] = (round_of(forms[i], checks) - loop[checks]) / COPIES;
-        printf("  %-58s %8.1f %6.1f   %8.1f %6.1f\n", forms[i], ns[0], ns[0] / fma[0], ns[1], ns[1] / fma[1]);
+            ratio[checks] = ns[checks] / fma[checks];
+        }
+        const bool slow = ratio[0] / words > SLOW && !may_be_slow(forms[i]);
+        too_slow += slow && i < listed;
+        printf("  %-56s %8.1f %6.1f %6.1f   %8.1f %6.1f %6.1f%s\n", forms[i], ns[0], ratio[0], ratio[0] / words, ns[1],
+               ratio[1], ratio[1] / words, slow ? "  slow" : "");
         if (csv)
-            fprintf(csv, "%s,%.1f,%.2f,%.1f,%.2f\n", forms[i], ns[0], ns[0] / fma[0], ns[1], ns[1] / fma[1]);
+            fprintf(csv, "%s,%.1f,%.2f,%.2f,%.1f,%.2f,%.2f\n", forms[i], ns[0], ratio[0], ratio[0] / words, ns[1],
+                    ratio[1], ratio[1] / words);
     }
+    printf("  slow: more than %d times fma for the same bytes with checks off, and no atomic, mma, wait or branch:\n"
+           "  %u of the list\n",
+           SLOW, too_slow);
     printf("  %u forms of the list are not here: they start an engine, call, or need a cluster\n", outside);
     if (csv)
         fclose(csv);
