@@ -7,6 +7,7 @@
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define TAKERS 4u
+#define ALL VCLOCK_LANES
 #define OWN_NOW UINT32_MAX /* in struct gift's time: stands for flag.time */
 
 struct gift {
@@ -29,7 +30,7 @@ struct giver {
 struct flag_taker {
     uint32_t version, cluster;
     uint16_t warp;
-    uint8_t lane, order;
+    uint8_t lane, order; /* lane ALL: the whole warp took it */
 };
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -73,10 +74,10 @@ static struct flag *find_or_add(struct flags *w, uint64_t key) {
 
 /* --- one flag ----------------------------------------------------------------------------------------------------- */
 
-/* One lane's access. `local`: its word is in the cluster's table. */
+/* A lane's access, or a read by several lanes. `local`: its word is in the cluster's table. */
 struct sync {
     struct race *r;
-    uint32_t warp, lane;
+    uint32_t warp, lane, lanes; /* lane: the first of the lanes */
     enum event_order order;
     enum event_scope scope;
     bool local, narrow;
@@ -161,7 +162,7 @@ static bool is_narrow(const struct sync *s) {
 /* What the lane gives, apart from the time: mostly the latest gift of its warp. */
 static struct gift *gift_now(const struct sync *s) {
     struct giver **giver = &s->r->warps[s->warp].giver;
-    struct meeting m = {{NULL}, {NULL}, NULL};
+    struct meeting m = {.carried = NULL};
     uint32_t own[LAYERS] = {0};
     know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false});
     if (!s->local && is_narrow(s)) { /* LAYER_PERFORMED has what an earlier, wider fence released */
@@ -222,25 +223,28 @@ static void give(const struct sync *s, struct flag *w) {
     w->lane = who.lane;
 }
 
-/* Has the lane taken this version already, with the same order? If not, it is noted as the latest taker. */
+/* Have the lanes taken this version already, with the same order? If not, the first is noted as the latest taker, or
+ * the warp. */
 static bool has_taken(const struct sync *s, struct flag *w) {
     const uint32_t cluster = s->r->number;
     const uint8_t order = (uint8_t)((uint32_t)s->order << 4 | (uint32_t)s->scope);
+    const uint8_t lane = (uint8_t)(s->lanes == UINT32_MAX ? ALL : s->lane);
+    const bool one = s->lanes == 1u << s->lane;
     if (!w->taker) {
         w->taker = xcalloc(TAKERS, sizeof *w->taker);
         table(s)->bytes += TAKERS * sizeof *w->taker;
     }
     struct flag_taker *t = &w->taker[(cluster + s->warp) % TAKERS];
-    if (t->version == w->version && t->cluster == cluster && t->warp == s->warp && t->lane == s->lane &&
-        t->order == order)
+    if (t->version == w->version && t->cluster == cluster && t->warp == s->warp && t->order == order &&
+        (t->lane == ALL || (one && t->lane == lane)))
         return true;
-    *t = (struct flag_taker){w->version, cluster, (uint16_t)s->warp, (uint8_t)s->lane, order};
+    *t = (struct flag_taker){w->version, cluster, (uint16_t)s->warp, lane, order};
     return false;
 }
 
 /* `far`: also take what comes from other clusters. */
 static void observe(const struct sync *s, struct flag *w, bool far) {
-    struct meeting m = {{NULL}, {NULL}, NULL};
+    struct meeting m = {.carried = NULL};
     make_own(s, w);
     for (unsigned l = 0; w->gift && l < LAYERS; l++)
         if (s->local)
@@ -250,7 +254,7 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
                           far ? w->gift->of.far[l] : NULL);
     const uint32_t each = s->r->warps_each;
     const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each; /* of the latest giver */
-    know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct sem){s->order, s->scope, near, far});
+    know_observe(s->r, s->warp, s->lanes, &m, &(struct sem){s->order, s->scope, near, far});
     know_forget(s->r, &m);
 }
 
@@ -307,7 +311,7 @@ static void hint(const struct sync *s, const struct event_access *e, uint64_t ke
         h->by[h->num++ % HINT_WRITERS] = (struct hint_writer){s->r->number, s->r->time, s->warp, e->by.site};
 }
 
-/* One lane's strong access to a word. `whole`: it covers all bytes of the word. */
+/* A strong access to a word. `whole`: it covers all bytes of the word. */
 static void sync_word(struct sync *s, const struct event_access *e, uint64_t key, bool whole) {
     const bool local = s->narrow || e->space == SPACE_SHARED;
     for (int pass = 0; pass < 2; pass++) {
@@ -328,6 +332,21 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
     }
 }
 
+/* May the lanes read as one? They read the same word, and so far they know the same. If they observe it twice, no other
+ * strand may come between. */
+static bool reads_as_one(const struct sync *s, const struct event_access *e) {
+    const bool twice = !s->narrow && !sem_acquires(s->order);
+    const struct warp_watch *w = &s->r->warps[s->warp];
+    const uint32_t lanes = e->by.lanes;
+    if (e->effect != EFFECT_READ || !(lanes & (lanes - 1)) || (twice && w->num_strands > 1) ||
+        lanes & ~race_strand(s->r, s->warp, lanes)->lanes)
+        return false;
+    uint64_t other = 0;
+    for (uint32_t m = lanes; m; m &= m - 1)
+        other |= e->at[__builtin_ctz(m)] ^ e->at[__builtin_ctz(lanes)];
+    return !other;
+}
+
 void flags_sync(struct race *r, const struct event_access *e) {
     struct sync s = {.r = r,
                      .warp = race_warp_of(r, &e->by),
@@ -336,8 +355,10 @@ void flags_sync(struct race *r, const struct event_access *e) {
                      .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED};
     if (!r->grid || maps_is_copy(e))
         return;
-    for (uint32_t m = e->by.lanes; m; m &= m - 1) {
+    const bool as_one = reads_as_one(&s, e);
+    for (uint32_t m = e->by.lanes; m; m = as_one ? 0 : m & (m - 1)) {
         s.lane = (uint32_t)__builtin_ctz(m);
+        s.lanes = as_one ? m : 1u << s.lane;
         const uint64_t at = e->at[s.lane];
         const uint64_t high = e->space == SPACE_SHARED ? KEY_SHARED | (uint64_t)e->owner->rank << 32 : 0;
         for (uint64_t word = at / 4; word <= (at + e->size - 1) / 4; word++)

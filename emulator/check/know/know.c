@@ -69,16 +69,21 @@ static void merge(struct race *r, struct warp_watch *w) {
 struct arriving {
     struct race *r;
     struct vclock **to;
-    uint32_t *own; /* NULL, or receives the times of each layer, which then do not go into the clocks */
+    uint32_t *own;          /* NULL, or receives the times of each layer, which then do not go into the clocks */
+    struct vclock **joined; /* NULL, or those of the meeting */
     struct vclock_step step;
 };
 
-/* Gives what they know in a layer, and their own acts up to `time`. */
+/* Gives what they know in a layer, and their own acts up to `time`. An open phase forgets nothing. */
 static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
     if (a->own) {
         a->own[l] = time;
         time = 0;
     }
+    if (a->joined && a->joined[l] == known)
+        known = NULL;
+    else if (a->joined)
+        vclock_set(&a->r->clocks, &a->joined[l], known);
     vclock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
 }
 
@@ -149,6 +154,7 @@ void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *
     a.to = m->open;
     a.own = NULL;
     FOR_STRANDS(s, &r->warps[warp], lanes) {
+        a.joined = s->lanes & ~lanes ? m->joined : NULL;
         vclock_step_begin(&a.step, warp, s->lanes & lanes, 0);
         arrive(&a, &s->k, how);
     }
@@ -161,6 +167,11 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
     arrive(&a, &race_strand(r, warp, 1u << lane)->k, how);
 }
 
+static void forget_joined(struct race *r, struct meeting *m) {
+    for (unsigned l = 0; l < LAYERS; l++)
+        vclock_set(&r->clocks, &m->joined[l], NULL);
+}
+
 void know_phase(struct race *r, struct meeting *m) {
     struct vclock_step step;
     vclock_step_begin(&step, 0, 0, 0);
@@ -168,6 +179,7 @@ void know_phase(struct race *r, struct meeting *m) {
         vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
     for (unsigned l = 0; l < race_layers(r); l++)
         vclock_set(&r->clocks, &m->open[l], NULL);
+    forget_joined(r, m);
     vclock_set(&r->clocks, &m->carried, NULL);
 }
 
@@ -210,6 +222,7 @@ void know_forget(struct race *r, struct meeting *m) {
         vclock_set(&r->clocks, &m->done[l], NULL);
         vclock_set(&r->clocks, &m->open[l], NULL);
     }
+    forget_joined(r, m);
     vclock_set(&r->clocks, &m->carried, NULL);
 }
 
@@ -346,7 +359,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 /* bar.warp.sync orders the memory accesses of its participants (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct sem how = {ORDER_ACQ_REL, SCOPE_CTA, true, false};
-    struct meeting m = {{NULL}, {NULL}, NULL};
+    struct meeting m = {.carried = NULL};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);
         return;

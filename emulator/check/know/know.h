@@ -60,6 +60,8 @@ struct meeting {
     struct vclock *done[LAYERS]; /* from completed phases: for threads that observe one */
     struct vclock *open[LAYERS]; /* from the arrivals in the current phase */
     struct vclock *carried;      /* LAYER_RAN of the issuer of the latest operation that arrived */
+    /* Cache: the clock that `open` got last from some lanes of a strand, whose other lanes may come next. */
+    struct vclock *joined[LAYERS];
 };
 
 /* The .sem and .scope of an arrival or a wait. near: its object is in the thread's own CTA. far: the observed writers

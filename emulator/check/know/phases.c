@@ -46,6 +46,7 @@ static void forget(struct race *r, struct mbar_watch *m) {
     xfree(m->init);
     xfree(m->uses);
     xfree(m->others);
+    xfree(m->place);
     xfree(m->seen);
     xfree(m->parts);
 }
@@ -95,18 +96,40 @@ void mbars_met(struct race *r) {
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
+/* The first earlier use by one of these lanes of a warp, or num_others. */
+static uint32_t first_of(const struct mbar_watch *m, const uint32_t place[VCLOCK_LANES], uint32_t lanes) {
+    uint32_t first = m->num_others;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t number = place[__builtin_ctz(lanes)];
+        first = number && number - 1 < first ? number - 1 : first;
+    }
+    return first;
+}
+
+/* Puts an earlier use at number i. */
+static void put_use(struct mbar_watch *m, uint32_t i, struct mbar_use use) {
+    m->others[i] = use;
+    for (uint32_t left = use.lanes; left; left &= left - 1)
+        m->place[use.warp][__builtin_ctz(left)] = i + 1;
+}
+
 /* Keeps the latest use of lanes that take no part in the new one: at most one use for each lane. */
-static void keep_others(struct mbar_watch *m, const struct mbar_use *use, uint32_t mine) {
+static void keep_others(struct race *r, struct mbar_watch *m, const struct mbar_use *use, uint32_t mine) {
     struct mbar_use rest = *use;
     rest.lanes &= ~mine;
-    for (uint32_t i = 0; i < m->num_others; i++) {
+    if (!m->place)
+        m->place = xcalloc(r->clocks.warps, sizeof *m->place);
+    uint32_t *place = m->place[use->warp];
+    for (uint32_t i, gone = use->lanes | mine; (i = first_of(m, place, gone)) < m->num_others;) {
         struct mbar_use *u = &m->others[i];
-        u->lanes &= u->warp == use->warp ? ~(use->lanes | mine) : UINT32_MAX;
-        if (!u->lanes)
-            m->others[i--] = m->others[--m->num_others];
+        for (uint32_t left = u->lanes & gone; left; left &= left - 1)
+            place[__builtin_ctz(left)] = 0;
+        u->lanes &= ~gone;
+        if (!u->lanes && i < --m->num_others)
+            put_use(m, i, m->others[m->num_others]);
     }
     m->others = xgrow(m->others, m->num_others, &m->cap_others, sizeof *m->others);
-    m->others[m->num_others++] = rest;
+    put_use(m, m->num_others++, rest);
 }
 
 /* Remembers the use, for mbarrier.inval. */
@@ -118,7 +141,7 @@ static void remember_use(struct race *r, const struct event_sync *e, struct mbar
         m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
     struct mbar_use *use = &m->uses[warp];
     if (use->lanes & ~e->by.lanes)
-        keep_others(m, use, e->by.lanes);
+        keep_others(r, m, use, e->by.lanes);
     *use = (struct mbar_use){warp, r->time, e->by.lanes, e->by.site};
 }
 

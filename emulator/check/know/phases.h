@@ -36,7 +36,8 @@ struct mbar_watch {
     struct mbar_use *uses;   /* the latest use by each warp of the cluster, or NULL; */
     struct mbar_use *others; /* and earlier ones by lanes that took no part in that, */
     uint32_t num_others, cap_others;
-    struct mbar_use *seen; /* each warp's first poll that saw the end of phase `saw`, or NULL */
+    uint32_t (*place)[VCLOCK_LANES]; /* for each lane: the number of its earlier use + 1, 0: none; or NULL */
+    struct mbar_use *seen;           /* each warp's first poll that saw the end of phase `saw`, or NULL */
     uint64_t saw;
     struct mbar_part *parts; /* for each warp of the cluster, or NULL */
     struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */
