@@ -16,6 +16,8 @@
 #include "isa/memory.h"
 #include "base/relaxed.h"
 #include "isa/form.h"
+#include "isa/local.h"
+#include "isa/memory_words.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
 #include "warp/parts.h"
@@ -219,11 +221,12 @@ static enum warp_status do_ld_param(struct warp *w, const struct insn *in, uint3
     if (!warp_span_lane(w, in, first, warp_address(w, f->addr, first), XS_PARAM, size, size, false, &s))
         return WARP_FAULT;
     const uint8_t *p = s.host + s.at[first];
-    const bool words = f->size == 4 && f->reg == 32, wide = f->size == 8 && f->reg == 64;
-    if (mask == WARP_ALL_LANES && (words || wide) && !f->sinks) {
+    const bool wide = f->reg == 64;
+    if (mask == WARP_ALL_LANES && f->size <= 8 && f->reg <= 64 && !f->sinks) {
         for (unsigned e = 0; e < f->count; e++, p += f->size) {
-            uint64_t v = relaxed_load(p, f->size), *d = warp_dst64(w, f->slot[e]);
-            v = wide ? v : v << 32 | v;
+            uint64_t v = fetch(p, f->size, f->sign), *d = warp_dst64(w, f->slot[e]);
+            const uint64_t narrow = v & (f->reg < 32 ? (UINT64_C(1) << f->reg) - 1 : UINT32_MAX);
+            v = wide ? v : narrow << 32 | narrow;
             for (uint32_t l = 0; l < (wide ? MACH_WARP : MACH_WARP / 2); l++)
                 d[l] = v;
             warp_set_poison(w, f->slot[e], mask, 0);
@@ -280,7 +283,7 @@ static uint32_t stored_unwritten(const struct warp *w, const struct mem_form *f,
     return bytes;
 }
 
-static void store_poison(const struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
+static void store_poison(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
                          uint32_t poisoned) {
     if (!s->poison || (s->clean && !poisoned))
         return;
@@ -299,6 +302,8 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
             warp_bits_set(s->poison, warp_span_at(s, l) + e * f->size, f->size, stored_unwritten(w, f, f->slot[e], l));
         }
     }
+    if (s->space == XS_LOCAL)
+        memset(w->local_written, 0, sizeof w->local_written);
     if (s->space == XS_SHARED_CTA)
         WARP_FOR_LANES(l, mask) { smem_doubt(s->cta, (uint32_t)warp_span_at(s, l), (uint32_t)f->size * f->count); }
 }
@@ -379,6 +384,15 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
     return WARP_NEXT;
 }
 
+/* Local memory: mostly each lane's own variable at one place. */
+static enum warp_status do_ld_local(struct warp *w, const struct insn *in, uint32_t mask) {
+    return local_even(w, in->data, mask, false) ? WARP_NEXT : do_ld(w, in, mask);
+}
+
+static enum warp_status do_st_local(struct warp *w, const struct insn *in, uint32_t mask) {
+    return local_even(w, in->data, mask, true) ? WARP_NEXT : do_st(w, in, mask);
+}
+
 /* --- call parameters in slots ------------------------------------------------------------------------------------- */
 
 static uint64_t slot_bytes(const struct warp *w, warp_slot first, uint64_t k, unsigned size, uint32_t l) {
@@ -456,62 +470,6 @@ static enum warp_status do_st_slots(struct warp *w, const struct insn *in, uint3
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */
 
-/* The words of ld, ldu and st. */
-#define MEM_WORDS                                                                                                      \
-    ISA_WORDS(PTX_MOD_weak, PTX_MOD_volatile, PTX_MOD_relaxed, PTX_MOD_acquire, PTX_MOD_release, PTX_MOD_mmio,         \
-              PTX_MOD_nc, PTX_MOD_unified, PTX_MOD_L2__cache_hint, PTX_MOD_L2__evict_normal, PTX_MOD_L2__evict_first,  \
-              PTX_MOD_L2__evict_last, ISA_ANY(scope), ISA_ANY(space), ISA_ANY(cache), ISA_ANY(evict_l1),               \
-              ISA_ANY(prefetch), ISA_ANY(vector), ISA_ANY(type))
-
-/* Why a form has no such memory order (8.3, 9.7.9.8), or NULL. */
-static const char *order_refused(const struct ptx_insn *src, const struct isa_words *k, enum warp_space space) {
-    const unsigned order = k->of[PTX_KIND_order];
-    const bool scoped = order && order != PTX_MOD_weak && order != PTX_MOD_volatile;
-    const bool global = space == XS_GLOBAL || space == XS_GENERIC;
-    if (scoped != (k->of[PTX_KIND_scope] != 0))
-        return ".relaxed, .acquire and .release need a scope, and nothing else has one";
-    if (order && order != PTX_MOD_weak && k->of[PTX_KIND_cache])
-        return "cache operators go with weak accesses only";
-    if (order == (src->op == PTX_OP_st ? PTX_MOD_acquire : PTX_MOD_release))
-        return "loads acquire, stores release";
-    if (scoped && !global && space != XS_SHARED_CTA && space != XS_SHARED_CLUSTER)
-        return "ordered accesses are for global and shared memory";
-    if (ptx_has(src, PTX_MOD_mmio) &&
-        (order != PTX_MOD_relaxed || k->of[PTX_KIND_scope] != PTX_MOD_sys || k->of[PTX_KIND_vector] || !global))
-        return ".mmio is .mmio.relaxed.sys, scalar, global";
-    if (ptx_has(src, PTX_MOD_nc) && (src->op != PTX_OP_ld || space != XS_GLOBAL || order))
-        return ".nc is for weak ld.global";
-    return NULL;
-}
-
-static bool is_access_type(enum ptx_type t) {
-    return t != PTX_NOTYPE && t != PTX_PRED && t != PTX_F16 && t != PTX_BF16 && t != PTX_F16X2 && t != PTX_BF16X2 &&
-           t != PTX_F32X2;
-}
-
-/* Why there is no such access of `count` elements, or none with such hints, or NULL. */
-static const char *access_refused(const struct ptx_insn *src, const struct isa_words *k, enum warp_space space,
-                                  unsigned bytes, unsigned count) {
-    const bool global = space == XS_GLOBAL || space == XS_GENERIC, wide = bytes == 32 && count > 2;
-    if (!bytes)
-        return "a load or store has no such type; use .b16, .b32 or .b64";
-    if ((ptx_has(src, PTX_MOD_L2__cache_hint) || k->of[PTX_KIND_prefetch]) && !global)
-        return "cache hints are for global memory";
-    if (src->op == PTX_OP_st && space == XS_CONST)
-        return "constant memory cannot be stored to";
-    if (src->op == PTX_OP_st && k->of[PTX_KIND_prefetch])
-        return "a store does not prefetch";
-    if (src->op == PTX_OP_ldu && (count == 8 || !global))
-        return "ldu is for global memory, and has no .v8";
-    if (k->of[PTX_KIND_evict_l2] && !wide)
-        return "L2 eviction priorities are for 32-byte vectors";
-    if (bytes > 16 && !(wide && global))
-        return "a vector is at most 16 bytes, or 32 in global memory";
-    if (count == 8 && bytes != 32)
-        return ".v8 is for 32-bit elements";
-    return NULL;
-}
-
 static bool is_signed(enum ptx_type t) { return t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64; }
 
 /* One register of the access. All of a vector are as wide as the first; in a store, narrow ones count as 32 bits. */
@@ -544,6 +502,8 @@ static bool take_registers(struct mem_form *f, const struct warp_opnd *o, bool s
 static warp_fn choose(const struct mem_form *f, bool store) {
     if (f->addr->kind == WARP_PARAM)
         return store ? do_st_slots : do_ld_slots;
+    if (f->space == XS_LOCAL && local_has(f))
+        return store ? do_st_local : do_ld_local;
     if (store)
         return do_st;
     bool fixed = !f->addr->has_base || f->addr->slot < 0;

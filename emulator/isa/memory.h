@@ -40,7 +40,7 @@ static bool mem_has_vectors(const struct mem_form *f, bool store) {
 REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const struct reach *r, uint32_t size,
                              uint32_t mask, enum event_effect effect) {
     const enum warp_space space = r->shared ? XS_SHARED_CTA : XS_GLOBAL;
-    if (!events_wanted(w->gpu, isa_wants(space, effect)))
+    if (r->local || !events_wanted(w->gpu, isa_wants(space, effect)))
         return;
     struct warp_span s;
     s.host = r->host;
@@ -89,9 +89,9 @@ static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struc
 REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
                              unsigned element, unsigned count) {
     const uint32_t size = element * count;
-    struct reach r;
+    struct reach r = {.local = false};
     if (!f->vectors || (f->addr->has_base && warp_poison(w, f->addr->slot) & mask) ||
-        !reach_open(w, f->addr, mask, f->space, size, &r) || (r.shared && reach_poisoned(w, &r, size, mask)))
+        !reach_open(w, f->addr, mask, f->space, size, &r) || reach_poisoned(w, &r, size, mask))
         return false;
     for (unsigned e = 0; e < count; e++) {
         const uint8_t *p = r.host + e * element;
@@ -166,7 +166,7 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
         poison |= warp_poison(w, f->slot[e]);
     if (poison & mask || f->space == XS_CONST || !reach_open(w, f->addr, mask, f->space, size, &r))
         return false;
-    w->island->progress++;
+    w->island->progress += !r.local;
     if (f->size == 8 && r.row)
         memcpy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
     else if (f->size == 8)
@@ -193,8 +193,10 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
     } else
         for (unsigned e = 0; e < f->count; e++)
             reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * f->size, &r, mask);
-    if (r.shared && reach_poisoned(w, &r, size, mask))
-        WARP_FOR_LANES(l, mask) { warp_bits_set(w->cta->smem_poison, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
+    if (reach_poisoned(w, &r, size, mask)) {
+        uint8_t *map = r.local ? w->local_poison : w->cta->smem_poison;
+        WARP_FOR_LANES(l, mask) { warp_bits_set(map, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
+    }
     reach_tell(w, in, &r, size, mask, EFFECT_WRITE);
     return true;
 }

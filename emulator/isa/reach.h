@@ -1,8 +1,8 @@
 /* isa/reach.h - loads and stores of a warp by the host's vectors (isa/unit.h): the addresses of all lanes at once, one
  * check of their bounds, and bytes that are moved, gathered or scattered.
  *
- * This is for what nearly every access is: weak, of 1 to 16 bytes a lane, all lanes in one allocation or in the shared
- * memory of their own CTA, nothing poisoned. Of everything else reach_open says so, and nothing has happened then.
+ * This is for what nearly every access is: weak, of 1 to 16 bytes a lane, all lanes in one allocation, in the shared
+ * memory of their own CTA or in their local memory, nothing poisoned. Of everything else reach_open says so, and nothing has happened then.
  */
 #ifndef ISA_REACH_H
 #define ISA_REACH_H
@@ -16,7 +16,7 @@ struct reach {
     uint8_t *host; /* what `rel` counts from */
     uint64_t at;   /* its device address, or its offset in shared memory */
     uint64_t room; /* bytes from `host` to the end of the allocation, or of shared memory */
-    bool shared;
+    bool shared, local;
     bool row;                            /* all lanes, one after the other from `host` on */
     _Alignas(64) int32_t rel[MACH_WARP]; /* distance of each active lane */
 };
@@ -88,6 +88,38 @@ REACH_INLINE bool reach_global(const struct warp *w, const uint64_t *b, uint64_t
     return !reach_any(bad);
 }
 
+/* Addresses in local memory: lane after lane, local_stride bytes apart. */
+REACH_INLINE bool reach_local(const struct warp *w, const struct warp_opnd *o, uint32_t mask, uint32_t size,
+                              struct reach *r) {
+    const uint32_t stride = w->local_stride;
+    const uint64_t offset = (uint64_t)o->offset;
+    uint32_t bad[MACH_WARP];
+    if (!w->local || stride < size || stride > INT32_MAX / MACH_WARP)
+        return false;
+    if (o->bits == 64) {
+        const uint64_t *b = warp_src64(w, o->slot);
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            const uint64_t at = b[l] + offset;
+            const uint64_t wrong = (at & (size - 1)) | (at > stride - size ? 1 : 0);
+            r->rel[l] = (int32_t)(l * stride + (uint32_t)at);
+            bad[l] = mask >> l & 1 ? (uint32_t)wrong : 0;
+        }
+    } else {
+        const uint32_t *b = warp_src32(w, o->slot);
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            const uint64_t at = b[l] + offset;
+            const uint64_t wrong = (at & (size - 1)) | (at > stride - size ? 1 : 0);
+            r->rel[l] = (int32_t)(l * stride + (uint32_t)at);
+            bad[l] = mask >> l & 1 ? (uint32_t)wrong : 0;
+        }
+    }
+    r->local = true;
+    r->at = 0;
+    r->host = w->local;
+    r->room = (uint64_t)stride * MACH_WARP;
+    return !reach_any(bad);
+}
+
 /* `size` bytes a lane, a power of two of at most 16, and aligned so. */
 REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, uint32_t mask, enum warp_space space,
                              uint32_t size, struct reach *r) {
@@ -96,6 +128,9 @@ REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, ui
     bool open = false;
     if (!o->has_base)
         return false;
+    r->shared = r->local = r->row = false;
+    if (space == XS_LOCAL)
+        return reach_local(w, o, mask, size, r);
     if (o->bits == 32 && shared)
         open = reach_shared(w, warp_src32(w, o->slot), offset, mask, size, r);
     else if (o->bits == 64 && shared) {
@@ -191,10 +226,10 @@ REACH_INLINE void reach_scatter32(const uint32_t *s, uint8_t *p, const struct re
 #endif
 }
 
-/* --- shared memory's poison --------------------------------------------------------------------------------------- */
+/* --- poison of shared and of local memory ------------------------------------------------------------------------- */
 
 /* Is a byte of the lanes' poison? */
-REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, uint32_t size, uint32_t mask) {
+REACH_INLINE bool reach_shared_poisoned(const struct warp *w, const struct reach *r, uint32_t size, uint32_t mask) {
     const uint8_t *map = w->cta->smem_poison;
     const uint32_t off = (uint32_t)r->at;
     uint32_t any = 0;
@@ -232,6 +267,25 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
     }
     return any & part;
 #endif
+}
+
+REACH_INLINE bool reach_local_poisoned(const struct warp *w, const struct reach *r, uint32_t size, uint32_t mask) {
+    uint32_t bits[MACH_WARP];
+    for (unsigned i = 0; i < MACH_WARP; i += 8) { /* lanes that take no part may name anything */
+        const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+        const __m256i at = _mm256_load_si256((const __m256i *)(r->rel + i));
+        const __m256i on = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(mask >> i)), bit), bit);
+        const __m256i word = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), (const int *)(void *)w->local_poison,
+                                                         _mm256_srli_epi32(at, 5), on, 4);
+        const __m256i here = _mm256_srlv_epi32(word, _mm256_and_si256(at, _mm256_set1_epi32(31)));
+        _mm256_storeu_si256((__m256i_u *)(bits + i),
+                            _mm256_and_si256(here, _mm256_set1_epi32((int)((1u << size) - 1))));
+    }
+    return reach_any(bits);
+}
+
+REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, uint32_t size, uint32_t mask) {
+    return r->local ? reach_local_poisoned(w, r, size, mask) : r->shared && reach_shared_poisoned(w, r, size, mask);
 }
 
 #if defined(__AVX512F__)
@@ -323,6 +377,7 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
 }
 REACH_INLINE void reach_of_halves(const struct reach_halves *h, bool shared, struct reach *r) {
     r->shared = shared;
+    r->local = false;
     r->at = h->at;
     r->host = (uint8_t *)(uintptr_t)h->host[0];
     for (uint32_t l = 0; l < MACH_WARP; l++)

@@ -113,8 +113,9 @@ struct warp {
     uint32_t num_groups; /* groups behind these were never used */
     uint32_t riding;     /* lanes that share the current instruction only (warp/core.c) */
     struct warp_join joins[MACH_WARP];
-    uint8_t *local;        /* .local memory: lane l, byte b at local[l * local_stride + b] */
-    uint8_t *local_poison; /* bit per byte, same order */
+    uint8_t *local;            /* .local memory: lane l, byte b at local[l * local_stride + b] */
+    uint8_t *local_poison;     /* bit per byte, same order */
+    uint64_t local_written[4]; /* bit for each of the first words: known not to be poison, in any lane */
     uint32_t local_stride;
     struct warp_notes *notes;
     struct warp_parts *parts; /* NULL: no register was ever written in part */

@@ -25,15 +25,12 @@ static double now(void) {
 
 /* --- how a form is written ---------------------------------------------------------------------------------------- */
 
-/* The arrivals of a round are one phase. */
-#define SEE_PHASE "and.b32 %w0, %i, 1; mbarrier.test_wait.parity.shared::cta.b64 %p0, [%wb], %w0;\n"
-
 /* Operands by the start of a form's name; the first that fits counts. D and S stand for registers of the width of its
  * first and of its last type: p, h, w, d or q; G and M for an address in global and in shared memory, lane after lane;
  * A for the one that the form names; + for an offset of the copy's own. A text with a brace is the whole statement, and
- * $ the form's name. `close` ends each round. */
+ * $ the form's name. */
 static const struct operands {
-    const char *start, *text, *close;
+    const char *start, *text;
 } operands[] = {
     {"fma.rn", "D0, S1, S2, S3"},
     {"mad.", "D0, S1, S2, S3"},
@@ -104,18 +101,25 @@ static const struct operands {
     {"mma.sync", "{%w0, %w4, %w5, %w6}, {%w1, %w2, %w3, %w1}, {%w2, %w3}, {%w1, %w2, %w3, %w1}"},
     {"atom.", "w0, [A], w1"},
     {"red.", "[A], w1"},
-    {"cp.async.cg", "[M+], [G], 16", "cp.async.wait_all;\n"},
-    {"cp.async.ca", "[M+], [G], 4", "cp.async.wait_all;\n"},
+    {"cp.async.cg", "[M+], [G], 16"},
+    {"cp.async.ca", "[M+], [G], 4"},
     {"cp.async.commit_group", ""},
     {"cp.async.wait_group", "0"},
     {"cp.async.wait_all", ""},
     {"fence.", ""},
-    {"mbarrier.arrive.expect_tx.shared::cta", "{ $ _, [%wb], 0; }", SEE_PHASE},
-    {"mbarrier.arrive.expect_tx.release.cta.shared::cta", "{ $ _, [%wb], 0; }", SEE_PHASE},
-    {"mbarrier.arrive.shared::cta", "{ $ _, [%wb]; }", SEE_PHASE},
+    {"mbarrier.arrive.expect_tx.shared::cta", "{ $ _, [%wb], 0; }"},
+    {"mbarrier.arrive.expect_tx.release.cta.shared::cta", "{ $ _, [%wb], 0; }"},
+    {"mbarrier.arrive.shared::cta", "{ $ _, [%wb]; }"},
     {"mbarrier.test_wait.parity", "p0, [%wb2], 1"},
     {"mbarrier.try_wait.parity", "p0, [%wb2], 1"},
     {"prefetch.tensormap", ""},
+};
+
+/* What ends each round. The arrivals of a round are one phase. */
+static const struct operands closes[] = {
+    {"cp.async.ca", "cp.async.wait_all;\n"},
+    {"cp.async.cg", "cp.async.wait_all;\n"},
+    {"mbarrier.arrive", "and.b32 %w0, %i, 1; mbarrier.test_wait.parity.shared::cta.b64 %p0, [%wb], %w0;\n"},
 };
 
 static const char *const more[] = {
@@ -195,24 +199,25 @@ static unsigned bytes_of(const char *form, char last) {
     return last == 'h' ? 2 : last == 'd' ? 8 : 4;
 }
 
-static const struct operands *operands_of(const char *form) {
-    static const struct operands plain = {"", "D0, S1, S2", NULL};
-    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
-        if (strncmp(form, operands[i].start, strlen(operands[i].start)) == 0)
-            return &operands[i];
-    return &plain;
+/* The first text of the list that fits the form, or `other`. */
+static const char *text_of(const char *form, const struct operands *list, size_t num, const char *other) {
+    for (size_t i = 0; i < num; i++)
+        if (strncmp(form, list[i].start, strlen(list[i].start)) == 0)
+            return list[i].text;
+    return other;
 }
+#define TEXT_OF(form, list, other) text_of(form, list, sizeof(list) / sizeof *(list), other)
 
 /* One copy of the statement. */
 static void write_copy(FILE *o, const char *form, unsigned copy) {
-    const struct operands *found = operands_of(form);
+    const char *const text = TEXT_OF(form, operands, "D0, S1, S2");
     char first = 'w', last = 'w';
     types_of(form, &first, &last);
-    const bool whole = found->text[0] == '{' && strchr(found->text, '$');
+    const bool whole = text[0] == '{' && strchr(text, '$');
     if (!whole)
         fprintf(o, "%s ", form);
-    for (const char *t = found->text; *t; t++) {
-        const bool start = t == found->text || strchr(" [|", t[-1]);
+    for (const char *t = text; *t; t++) {
+        const bool start = t == text || strchr(" [|", t[-1]);
         if (*t == '$')
             fputs(form, o);
         else if (*t == '+')
@@ -259,7 +264,7 @@ static char *write_module(const char *form) {
           o);
     for (unsigned i = 0; *form && i < COPIES; i++)
         write_copy(o, form, i);
-    fputs(*form && operands_of(form)->close ? operands_of(form)->close : "", o);
+    fputs(TEXT_OF(form, closes, ""), o);
     /* the store: what changes nothing is looked at by the scheduler */
     fprintf(o,
             "st.shared.b32 [%%last], %%w1; add.u32 %%i, %%i, 1; setp.lt.u32 %%go, %%i, %%n; @%%go bra top; ret; }\n");
