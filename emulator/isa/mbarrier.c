@@ -124,12 +124,58 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
 
 /* --- arrive, arrive_drop ------------------------------------------------------------------------------------------ */
 
+/* Do all lanes of `mask` name one object, by addresses that are known? */
+static bool name_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
+    const uint32_t first = warp_lowest(mask);
+    uint64_t rest = 0;
+    if (!f->addr->has_base)
+        return true;
+    if (f->addr->bits == 32 && mask == WARP_ALL_LANES) {
+        const uint32_t *b = warp_src32(w, f->addr->slot);
+        uint32_t apart = 0;
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            apart |= b[l] ^ b[0];
+        rest = apart;
+    } else if (f->addr->bits == 64) {
+        const uint64_t *b = warp_src64(w, f->addr->slot);
+        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
+    } else {
+        const uint32_t *b = warp_src32(w, f->addr->slot);
+        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
+    }
+    return !rest && !(warp_poison(w, f->addr->slot) & mask);
+}
+
+/* The lanes arrive at one object of their CTA with one count, within its phase, and nobody listens: one arrival, then, of all.
+ * False: nothing has happened. */
+static bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask, uint64_t states[MACH_WARP]) {
+    const struct mbar_form *f = in->data;
+    const uint32_t first = warp_lowest(mask), lanes = (uint32_t)__builtin_popcount(mask);
+    const uint32_t value = f->value ? warp_u32(w, f->value, first) : 1, bytes = f->expect_tx ? value : 0;
+    const uint32_t count = f->expect_tx ? 1 : value;
+    const uint64_t addr = warp_address(w, f->addr, first);
+    uint32_t off;
+    if (lanes == 1 || f->generic || f->drop || f->no_complete || (f->value && !f->value->is_imm) ||
+        (f->has_state && bytes) || events_wanted(w->gpu, WANT_MBARRIER) || !name_the_same(w, f, mask) || addr % 8 ||
+        addr > UINT32_MAX || smem_resolve(w->cta, (uint32_t)addr, 8, &off) != w->cta)
+        return false;
+    const struct event_by by = isa_mbar_actor(w, in, mask);
+    if (mbar_arrive_together(&by, w->cta, off, bytes, count, lanes, &states[first]) != MBAR_OK)
+        return false;
+    uint64_t state = states[first]; /* each lane's has the arrivals before it, in the lowest bits */
+    WARP_FOR_LANES(l, f->has_state ? mask : 0) {
+        states[l] = state;
+        state -= count;
+    }
+    return true;
+}
+
 static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     if (f->value && !warp_known(w, in, mask, f->value, f->expect_tx ? "the tx-count" : "the count"))
         return WARP_FAULT;
     uint64_t states[MACH_WARP];
-    WARP_FOR_LANES(l, mask) {
+    WARP_FOR_LANES(l, arrive_together(w, in, mask, states) ? 0 : mask) {
         struct cta *cta;
         uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 1;
         if (!isa_mbar_locate(w, in, f, l, &cta, &off))
@@ -161,17 +207,10 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
 static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
     const uint32_t first = warp_lowest(mask);
     uint64_t rest = 0;
-    if (f->addr->has_base && (warp_poison(w, f->addr->slot) & mask))
+    if (!name_the_same(w, f, mask))
         return false;
     if (!(mask & (mask - 1)))
         return true;
-    if (f->addr->has_base && f->addr->bits == 64) {
-        const uint64_t *b = warp_src64(w, f->addr->slot);
-        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
-    } else if (f->addr->has_base) {
-        const uint32_t *b = warp_src32(w, f->addr->slot);
-        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
-    }
     if (!f->value->is_imm && !f->parity) {
         const uint64_t *v = warp_src64(w, f->value->slot);
         WARP_FOR_LANES(l, mask) { rest |= v[l] ^ v[first]; }

@@ -190,6 +190,13 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta
     return MBAR_OK;
 }
 
+enum mbar_error mbar_arrive_together(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
+                                     uint32_t count, uint32_t times, uint64_t *state) {
+    if (count > MBAR_MAX_COUNT || bytes > MBAR_MAX_COUNT)
+        return MBAR_BAD_COUNT;
+    return mbar_arrive_on(by, cta, off, times * bytes, times * count, false, state);
+}
+
 enum mbar_error mbar_arrive(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool drop,
                             uint64_t *state) {
     return mbar_arrive_on(by, cta, off, 0, count, drop, state);
