@@ -10,6 +10,10 @@
 #include "warp/parts.h"
 #include "warp/unwritten.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 struct matrix_form {
     enum warp_space space;
     bool store, trans;
@@ -86,6 +90,27 @@ static void tell_rows(const struct warp *w, const struct insn *in, const struct 
 
 /* --- all rows in this CTA's shared memory, and nothing poisoned --------------------------------------------------- */
 
+#if defined(__SSE2__)
+/* A matrix in the order of its rows, 16 bytes each, which is that of the lanes' registers: pairs of elements, then of
+ * words, then of halves. */
+static ALWAYS_INLINE void transpose(uint32_t matrix[MACH_WARP]) {
+    __m128i_u *const m = (void *)matrix;
+    __m128i a[8], b[8];
+    UNROLL for (unsigned i = 0; i < 4; i++) {
+        const __m128i x = _mm_loadu_si128(m + i), y = _mm_loadu_si128(m + i + 4);
+        a[2 * i] = _mm_unpacklo_epi16(x, y);
+        a[2 * i + 1] = _mm_unpackhi_epi16(x, y);
+    }
+    UNROLL for (unsigned i = 0; i < 4; i++) {
+        b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
+        b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
+    }
+    UNROLL for (unsigned i = 0; i < 4; i++) {
+        _mm_storeu_si128(m + 2 * i, _mm_unpacklo_epi16(b[i], b[i + 4]));
+        _mm_storeu_si128(m + 2 * i + 1, _mm_unpackhi_epi16(b[i], b[i + 4]));
+    }
+}
+#else
 /* A block of 4 x 4 elements, one row after the other a word of 64 bits. */
 static ALWAYS_INLINE void transpose_block(uint64_t a[4]) {
     UNROLL for (unsigned i = 0; i < 4; i += 2) {
@@ -113,6 +138,7 @@ static void transpose(uint32_t matrix[MACH_WARP]) {
     }
     memcpy(matrix, row, sizeof row);
 }
+#endif
 
 /* The rows' places; false where one is elsewhere, or its address bad. */
 static bool all_rows(const struct warp *w, const struct matrix_form *f, struct warp_span *s) {
