@@ -145,21 +145,18 @@ APPROX_INLINE double approx_nearest(double v, uint64_t *k) {
 /* 2^k, k an integer in low bits, -1022 to 1023. */
 APPROX_INLINE double approx_power(uint64_t k) { return num_f64_from_bits((k + 1023) << 52); }
 
-/* (e^r - 1 - r) / r^2, |r| <= ln 2 / 2 */
+/* a + b x + c x^2 + d x^3, where q is x^2: short chains run side by side. */
+APPROX_INLINE double approx_cubic(double x, double q, double a, double b, double c, double d) {
+    return __builtin_fma(__builtin_fma(d, x, c), q, __builtin_fma(b, x, a));
+}
+
+/* (e^r - 1 - r) / r^2, |r| <= ln 2 / 2, up to r^12 / 12! */
 APPROX_INLINE double approx_exp_tail(double r) {
-    double s = 1.0 / 87178291200.0; /* 1 / 14! */
-    s = __builtin_fma(s, r, 1.0 / 6227020800.0);
-    s = __builtin_fma(s, r, 1.0 / 479001600.0);
-    s = __builtin_fma(s, r, 1.0 / 39916800.0);
-    s = __builtin_fma(s, r, 1.0 / 3628800.0);
-    s = __builtin_fma(s, r, 1.0 / 362880.0);
-    s = __builtin_fma(s, r, 1.0 / 40320.0);
-    s = __builtin_fma(s, r, 1.0 / 5040.0);
-    s = __builtin_fma(s, r, 1.0 / 720.0);
-    s = __builtin_fma(s, r, 1.0 / 120.0);
-    s = __builtin_fma(s, r, 1.0 / 24.0);
-    s = __builtin_fma(s, r, 1.0 / 6.0);
-    return __builtin_fma(s, r, 0.5);
+    const double q = r * r, w = q * q;
+    const double low = approx_cubic(r, q, 0.5, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0);
+    const double mid = approx_cubic(r, q, 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0, 1.0 / 362880.0);
+    const double high = __builtin_fma(q, 1.0 / 479001600.0, __builtin_fma(r, 1.0 / 39916800.0, 1.0 / 3628800.0));
+    return __builtin_fma(__builtin_fma(high, w, mid), w, low);
 }
 
 #define APPROX_LN2 0x1.62e42fefa39efp-1
@@ -203,16 +200,11 @@ APPROX_INLINE uint32_t approx_lg2(uint32_t a, unsigned f, uint32_t *doubt) {
     const uint64_t up = bits - num_f64_bits(0x1.6a09e667f3bcdp-1); /* from root 1/2 on the exponent counts one more */
     const int64_t n = (int64_t)up >> 52;
     const double m = num_f64_from_bits(bits - ((uint64_t)n << 52)), z = (m - 1) / (m + 1), q = z * z;
-    double s = 1.0 / 21.0;
-    s = __builtin_fma(s, q, 1.0 / 19.0);
-    s = __builtin_fma(s, q, 1.0 / 17.0);
-    s = __builtin_fma(s, q, 1.0 / 15.0);
-    s = __builtin_fma(s, q, 1.0 / 13.0);
-    s = __builtin_fma(s, q, 1.0 / 11.0);
-    s = __builtin_fma(s, q, 1.0 / 9.0);
-    s = __builtin_fma(s, q, 1.0 / 7.0);
-    s = __builtin_fma(s, q, 1.0 / 5.0);
-    s = __builtin_fma(s, q, 1.0 / 3.0);
+    const double w = q * q, u = w * w;
+    const double low = approx_cubic(q, w, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0);
+    const double mid = approx_cubic(q, w, 1.0 / 11.0, 1.0 / 13.0, 1.0 / 15.0, 1.0 / 17.0);
+    const double high = __builtin_fma(q, 1.0 / 21.0, 1.0 / 19.0);
+    double s = __builtin_fma(__builtin_fma(high, u, mid), u, low);
     s = __builtin_fma(s * q, z, z);
     uint32_t unsure = 0;
     const double whole = num_f64_from_bits((uint64_t)n + num_f64_bits(0x1.8p52)) - 0x1.8p52;
@@ -230,28 +222,19 @@ APPROX_INLINE uint32_t approx_sine(uint32_t a, unsigned f, uint64_t quadrant, ui
     const double v = plain ? (double)x : 1, n = approx_nearest(v * 0x1.45f306dc9c883p-1, &k);
     const double r = __builtin_fma(n, -0x1.1a62633145c07p-54, __builtin_fma(n, -0x1.921fb54442d18p+0, v));
     const double q = r * r;
-    double s = 1.0 / 355687428096000.0; /* 1 / 17! */
-    s = __builtin_fma(s, q, -1.0 / 1307674368000.0);
-    s = __builtin_fma(s, q, 1.0 / 6227020800.0);
-    s = __builtin_fma(s, q, -1.0 / 39916800.0);
-    s = __builtin_fma(s, q, 1.0 / 362880.0);
-    s = __builtin_fma(s, q, -1.0 / 5040.0);
-    s = __builtin_fma(s, q, 1.0 / 120.0);
-    s = __builtin_fma(s, q, -1.0 / 6.0);
-    s = __builtin_fma(s * q, r, r);
-    double c = 1.0 / 20922789888000.0; /* 1 / 16! */
-    c = __builtin_fma(c, q, -1.0 / 87178291200.0);
-    c = __builtin_fma(c, q, 1.0 / 479001600.0);
-    c = __builtin_fma(c, q, -1.0 / 3628800.0);
-    c = __builtin_fma(c, q, 1.0 / 40320.0);
-    c = __builtin_fma(c, q, -1.0 / 720.0);
-    c = __builtin_fma(c, q, 1.0 / 24.0);
-    c = __builtin_fma(c, q, -0.5);
-    c = __builtin_fma(c, q, 1.0);
+    const double w = q * q, w2 = w * w;
+    const double s_low = approx_cubic(q, w, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362880.0);
+    const double s_high =
+        approx_cubic(q, w, -1.0 / 39916800.0, 1.0 / 6227020800.0, -1.0 / 1307674368000.0, 1.0 / 355687428096000.0);
+    const double s = __builtin_fma(__builtin_fma(s_high, w2, s_low) * q, r, r);
+    const double c_low = approx_cubic(q, w, -0.5, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0);
+    const double c_high =
+        approx_cubic(q, w, -1.0 / 3628800.0, 1.0 / 479001600.0, -1.0 / 87178291200.0, 1.0 / 20922789888000.0);
+    const double c = __builtin_fma(__builtin_fma(c_high, w2, c_low), q, 1.0);
     const uint64_t at = k + quadrant;
-    const uint64_t u = (at & 1 ? num_f64_bits(c) : num_f64_bits(s)) ^ (at & 2) << 62;
+    const uint64_t bits = (at & 1 ? num_f64_bits(c) : num_f64_bits(s)) ^ (at & 2) << 62;
     uint32_t unsure = 0;
-    const uint32_t d = approx_round(num_f64_from_bits(u), &unsure);
+    const uint32_t d = approx_round(num_f64_from_bits(bits), &unsure);
     const bool zero = size == 0;
     *doubt |= zero ? 0 : plain ? unsure : 1;
     return zero ? quadrant ? 0x3f800000 : num_f32_bits(x) : d;

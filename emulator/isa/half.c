@@ -66,6 +66,18 @@ static inline uint32_t inf_in(unsigned f) { return f & BF16_OPERANDS ? 0x7f80 : 
     ALU_LONG1(ex2_##T, T, T, num_ex2_approx_h(type_in(f), a, flags_in(f)))
 HALF(u16)
 HALF(u16x2)
+static inline uint32_t both(uint32_t low, uint32_t high) { return low | high << 16; }
+#define PAIR_APPROX(name, t, fn, is_bf16, num)                                                                         \
+    ALU_SURE1(name##_##t, both(fn(a & 0xffff, is_bf16, doubt), fn(a >> 16, is_bf16, doubt)),                           \
+              both(num(a & 0xffff), num(a >> 16)))
+#define TANH_F16(a) num_tanh_approx_h(NUM_F16, (uint16_t)(a))
+#define TANH_BF16(a) num_tanh_approx_h(NUM_BF16, (uint16_t)(a))
+#define EX2_F16(a) num_ex2_approx_h(NUM_F16, (uint16_t)(a), 0)
+#define EX2_BF16(a) num_ex2_approx_h(NUM_BF16, (uint16_t)(a), NUM_FTZ)
+PAIR_APPROX(tanh, f16x2, half_tanh, false, TANH_F16)
+PAIR_APPROX(tanh, bf16x2, half_tanh, true, TANH_BF16)
+PAIR_APPROX(ex2, f16x2, half_ex2, false, EX2_F16)
+PAIR_APPROX(ex2, bf16x2, half_ex2, true, EX2_BF16)
 
 /* 9.7.5 */
 static inline uint32_t from_f16(uint16_t a) { return num_f32_bits(num_decode_f16(a)); }
@@ -104,6 +116,10 @@ MIXED(bf16)
         ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t)
 
 static const struct alu_row rows[] = {
+    ALU_ROW(tanh, f16x2, APPROX, 0, "ww", tanh_f16x2),
+    ALU_ROW(tanh, bf16x2, APPROX, 0, "ww", tanh_bf16x2),
+    ALU_ROW(ex2, f16x2, APPROX, 0, "ww", ex2_f16x2),
+    ALU_ROW(ex2, bf16x2, APPROX | FTZ, 0, "ww", ex2_bf16x2),
     PLAIN_ROWS(bf16, "hhh", "hhhh"),
     PLAIN_ROWS(bf16x2, "www", "wwww"),
     ROWS(f16, u16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),

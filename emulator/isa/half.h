@@ -118,6 +118,61 @@ HALF_INLINE uint32_t half_fma_f16(uint32_t a, uint32_t b, uint32_t c, unsigned f
     return half_finish_f16(half_sum_odd(half_operand_f16(a, f) * half_operand_f16(b, f), half_operand_f16(c, f)), f);
 }
 
+/* --- .approx functions of f16 and bf16, in f32: num/approx.c ------------------------------------------------------- */
+
+/* The code of an f32 in the format, to nearest. */
+HALF_INLINE uint32_t half_bf16_of_f32(uint32_t a) {
+    const uint32_t magnitude = a & 0x7fffffff, code = (magnitude + 0x7fff + (magnitude >> 16 & 1)) >> 16;
+    return magnitude > 0x7f800000 ? 0x7fff : code | (a >> 16 & 0x8000);
+}
+HALF_INLINE uint32_t half_of_f32(uint32_t a, bool bf16) { return bf16 ? half_bf16_of_f32(a) : half_f16_of_f32(a); }
+HALF_INLINE float half_f32(uint32_t a, bool bf16) { return num_f32_from_bits(bf16 ? a << 16 : half_f32_of_f16(a)); }
+
+/* v > 0, whose error is below 2^-21.5, as a code; doubtful if both ends have different ones. */
+HALF_INLINE uint32_t half_between(float v, bool bf16, uint32_t *doubt) {
+    const uint32_t low = half_of_f32(num_f32_bits(v * (1 - 0x1p-21f)), bf16);
+    const uint32_t high = half_of_f32(num_f32_bits(v * (1 + 0x1p-21f)), bf16);
+    *doubt |= low ^ high;
+    return low;
+}
+/* (e^r - 1) / r, |r| <= ln 2 / 2 */
+HALF_INLINE float half_exp_tail(float r) {
+    const float q = r * r, low = __builtin_fmaf(r, 0.5f, 1.0f), mid = __builtin_fmaf(r, 1 / 24.0f, 1 / 6.0f),
+                high = __builtin_fmaf(r, 1 / 720.0f, 1 / 120.0f);
+    return __builtin_fmaf(__builtin_fmaf(__builtin_fmaf(q, 1 / 5040.0f, high), q, mid), q, low);
+}
+/* The integer nearest to v, |v| < 2^22; 2^k of it, -126 to 127. */
+HALF_INLINE float half_integer(float v) { return (v + 0x1.8p23f) - 0x1.8p23f; }
+HALF_INLINE float half_power(float n) {
+    return num_f32_from_bits((num_f32_bits(n + 0x1.8p23f) - num_f32_bits(0x1.8p23f) + 127) << 23);
+}
+
+/* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. */
+HALF_INLINE uint32_t half_ex2(uint32_t a, bool bf16, uint32_t *doubt) {
+    const float x = half_f32(a, bf16), least = bf16 ? -126 : -32, most = bf16 ? 128 : 32;
+    const bool usual = (x >= least) & (x < most);
+    const float v = usual ? x : 0, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;
+    uint32_t unsure = 0;
+    /* half of the power: n may be 128 */
+    const float half = __builtin_fmaf(r * 0.5f, half_exp_tail(r), 0.5f);
+    const uint32_t code = half_between(half * half_power(n > 127 ? 127 : n) * (n > 127 ? 4 : 2), bf16, &unsure);
+    *doubt |= usual ? unsure : 0;
+    return usual ? code : x != x ? 0x7fff : x < 0 ? 0 : bf16 ? 0x7f80 : 0x7c00;
+}
+
+/* tanh x = m / (m + 2), m = e^2x - 1; of a small x the code is x's own, as x^3 / 3 is less than half of its last bit. */
+HALF_INLINE uint32_t half_tanh(uint32_t a, bool bf16, uint32_t *doubt) {
+    const float size = half_f32(a & 0x7fff, bf16);
+    const bool usual = (size >= 0x1p-7f) & (size < 10);
+    const float v = usual ? 2 * size : 1, n = half_integer(v * 0x1.715476p+0f);
+    const float r = __builtin_fmaf(n, 0x1.bd0106p-13f, __builtin_fmaf(n, -0x1.63p-1f, v)), p = half_power(n);
+    const float m = __builtin_fmaf(r * half_exp_tail(r), p, p - 1);
+    uint32_t unsure = 0;
+    const uint32_t code = half_between(m / (m + 2), bf16, &unsure), one = bf16 ? 0x3f80 : 0x3c00;
+    *doubt |= usual ? unsure : 0;
+    return size != size ? 0x7fff : (usual ? code : size < 1 ? a & 0x7fff : one) | (a & 0x8000);
+}
+
 /* --- sign and order of f16 (inf 0x7c00) and bf16 (0x7f80): num/order.c -------------------------------------------- */
 
 HALF_INLINE uint32_t half_abs(uint32_t a, uint32_t inf, unsigned f) {

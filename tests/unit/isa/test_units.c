@@ -1,7 +1,8 @@
 /* The handlers of each unit of the host (isa/unit.h) give what the portable ones give: every form on one line of
  * tests/silicon/forms.txt, on special and random values, by whole warps and under random guards, with equal bits also
- * where the ISA and the H200's records leave room; the .approx functions on many more values; and loads and stores by
- * rows, gaps and single lanes, of every size, in memory of each kind. */
+ * where the ISA and the H200's records leave room; the .approx functions on many more values, of halves on all; and
+ * loads and stores by rows, gaps and single lanes, of every size, in memory of each kind. */
+#include "num/num.h"
 #include "silicon/values.h"
 #include "simd/simd.h"
 #include "unit/run_ptx.h"
@@ -275,6 +276,80 @@ static void test_memory(void) {
         }
 }
 
+/* Local memory: all lanes at one place, each at its own, some of them; what a register that nothing has written leaves
+ * there is reported the same, and what is written over it is not. */
+static void test_local(void) {
+    static const char ptx[] = RUN_HEADER
+        ".visible .entry k(.param .u64 out, .param .u32 on, .param .u32 bad) {\n"
+        ".local .align 16 .b8 mine[2048]; .reg .pred %on, %bad, %more; .reg .b16 %h; .reg .b32 %t, %i, %w<8>, %never;\n"
+        ".reg .b64 %o, %l, %m, %d<4>; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %o, %t, 32, %o;\n"
+        "ld.param.u32 %w0, [on]; shr.u32 %w0, %w0, %t; and.b32 %w0, %w0, 1; setp.ne.u32 %on, %w0, 0;\n"
+        "ld.param.u32 %w0, [bad]; setp.ne.u32 %bad, %w0, 0; mov.u64 %l, mine; mad.lo.u32 %w1, %t, 77, 5;\n"
+        "and.b32 %i, %w1, 124; cvt.u64.u32 %m, %i; add.u64 %m, %l, %m; mov.b64 %d1, {%t, %w1};\n"
+        "st.local.v2.u64 [%l], {%d1, %d1}; st.local.v4.u32 [%l+16], {%t, %w1, %i, %t}; st.local.u64 [%l+32], %d1;\n"
+        "mov.u32 %w2, 40; L: cvt.u64.u32 %d2, %w2; add.u64 %d2, %l, %d2; st.local.u32 [%d2], %w2;\n"
+        "add.u32 %w2, %w2, 4; setp.lt.u32 %more, %w2, 2048; @%more bra L;\n"
+        "@%on st.local.u32 [%m], %w1; ld.local.u32 %w3, [%l+8]; @%on ld.local.u32 %w4, "
+        "[%m];\n"
+        "@!%on mov.b32 %w4, 9; ld.local.u32 %w5, [%m+1024]; cvt.u16.u32 %h, %w1; st.local.u8 [%m+1025], %h;\n"
+        "ld.local.u64 %d3, [%l+1000]; mov.b64 {%w6, %w7}, %d3; ld.local.u32 %w2, [%m+1024];\n"
+        "@%bad st.local.u32 [%l+16], %never; @%bad st.local.u32 [%l+16], %w1; @%bad st.local.u32 [%m+512], %never;\n"
+        "st.global.v4.u32 [%o], {%w2, %w3, %w4, %w5}; ld.local.v2.u32 {%w2, %w3}, [%l+16];\n"
+        "st.global.v4.u32 [%o+16], {%w2, %w3, %w6, %w7}; ld.local.u32 %w0, [%l+516]; st.global.u32 [%o], %w0; ret; }\n";
+    static uint8_t want[1024];
+    static char log[sizeof((struct run *)0)->log];
+    for (uint32_t c = 0; c < 16; c++)
+        for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+            struct run r;
+            if (!open_unit(&r, ptx, unit))
+                return;
+            const uint64_t out = run_alloc(&r, sizeof want);
+            const int error = run_kernel(&r, "k", (struct run_shape){.block = 32}, 3,
+                                         (uint64_t[]){out, c / 2 ? c * 2654435761u : UINT32_MAX, c % 2});
+            CHECK((error != 0) == (c % 2));
+            if (unit == SIMD_PORTABLE) {
+                memcpy(want, run_at(&r, out, sizeof want), sizeof want);
+                memcpy(log, r.log, sizeof log);
+            } else if (!CHECK(memcmp(want, run_at(&r, out, sizeof want), sizeof want) == 0) ||
+                       !CHECK(strcmp(log, r.log) == 0))
+                fprintf(stderr, "local memory, case %u by %s:\n%s", c, unit_names[unit], r.log);
+            run_close(&r);
+        }
+}
+
+/* ex2 and tanh of every f16 and bf16. */
+static void test_half_approx(void) {
+    static const char *const ops[] = {"tanh.approx.f16x2", "tanh.approx.bf16x2", "ex2.approx.f16x2",
+                                      "ex2.approx.ftz.bf16x2"};
+    for (unsigned op = 0; op < 4; op++)
+        for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+            char ptx[1024];
+            snprintf(ptx, sizeof ptx,
+                     RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<4>; .reg .b64 %%o<2>;\n"
+                                "mov.u32 %%r0, %%tid.x; mov.u32 %%r1, %%ctaid.x; mad.lo.u32 %%r0, %%r1, 256, %%r0;\n"
+                                "ld.param.u64 %%o0, [out]; mad.wide.u32 %%o1, %%r0, 4, %%o0; shl.b32 %%r1, %%r0, 1;\n"
+                                "add.u32 %%r2, %%r1, 1; shl.b32 %%r2, %%r2, 16; or.b32 %%r1, %%r1, %%r2;\n"
+                                "%s %%r3, %%r1; st.global.u32 [%%o1], %%r3; ret; }\n",
+                     ops[op]);
+            struct run r;
+            if (!open_unit(&r, ptx, unit))
+                return;
+            const uint64_t out = run_alloc(&r, 65536 * sizeof(uint16_t));
+            run_ok(&r, "k", (struct run_shape){.grid = 128, .block = 256}, 1, (uint64_t[]){out});
+            const uint16_t *got = run_at(&r, out, 65536 * sizeof(uint16_t));
+            const num_type t = op % 2 ? NUM_BF16 : NUM_F16;
+            for (uint32_t a = 0; a < 65536; a++) {
+                const uint16_t v = (uint16_t)a;
+                if (!CHECK_EQ(got[a],
+                              op < 2 ? num_tanh_approx_h(t, v) : num_ex2_approx_h(t, v, op == 3 ? NUM_FTZ : 0))) {
+                    fprintf(stderr, "%s of 0x%04x by %s\n", ops[op], a, unit_names[unit]);
+                    break;
+                }
+            }
+            run_close(&r);
+        }
+}
+
 /* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that
  * results are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing
  * has written, which is reported in the same way. */
@@ -410,6 +485,8 @@ int main(void) {
     test_straight();
     test_forms();
     test_approx();
+    test_half_approx();
     test_memory();
+    test_local();
     return check_report();
 }
