@@ -215,7 +215,7 @@ def free_commits(runs):
     claim(senders == [0, 1, 2, 3, 4, 8, 12], "the CTAs of row and column of CTA 0 commit to it")
     d = Drawing(540)
     y = d.heading(
-        "Who tells CTA 0 that its tiles have been read", "arrivals at `free` of CTA 0, phase 0, in a run of step 03"
+        "From whom CTA 0 learns that its tiles have been read", "arrivals at `free` of CTA 0, phase 0, in a run of step 03"
     )
     x, y = 90, y + 34
     at = lambda rank: (x + rank // 4 * (side + gap), y + rank % 4 * (side - 14 + gap))

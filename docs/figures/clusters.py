@@ -39,7 +39,7 @@ def grid(d, x, y, mask, fill, me, side=34, pairs=False):
 
 
 def mask_rows(d, y, found, ranks, pairs=False):
-    """For each CTA three grids: whom its copies of A and of B reach, and whom its commit tells."""
+    """For each CTA three grids: whom its copies of A and of B reach, and on whose mbarrier its commit arrives."""
     columns = [(52, A, "A"), (222, B, "B"), (392, COMMIT, "commit")]
     for rank, said in ranks:
         d.text(MARGIN, y + 14, said, 14, bold=True)
@@ -67,8 +67,8 @@ def multicast(runs):
     d.wrap(
         MARGIN,
         y,
-        "Thick: the CTA itself. Filled: who gets its slice of A, who gets its slice of B, and whom its "
-        "commit tells. Arrivals that free a tile: %s." % arrivals,
+        "Thick: the CTA itself. Filled: the CTAs that get its slice of A, those that get its slice of B, and those "
+        "on whose mbarrier its commit arrives. Arrivals that free a tile: %s." % arrivals,
     )
     a, b, c = found[0, 0]
     return (
@@ -147,7 +147,7 @@ def pair_halves(runs):
     d.wrap(
         MARGIN,
         y,
-        "In shared memory a CTA holds %d + %d = %d bytes a K tile; alone, in step 03, %d + %d = %d for as "
+        "In shared memory a CTA holds %d + %d = %d bytes for a K tile; in step 03, without a pair, %d + %d = %d for as "
         "large a part of D%s. The leader's barrier expects both halves: %d bytes."
         % (a, b, a + b, alone[1], alone[2], alone[0], ": a third less" if third else "", total),
     )
@@ -295,8 +295,8 @@ def tmem_layouts(runs):
     d.wrap(
         MARGIN,
         y + 6,
-        "Layout B folds the tile: the right half of the columns lies in lanes 64 to 127, in other colours "
-        "here. A lane holds one row; a column, a cell of 32 bits of it.",
+        "Layout B folds the tile: the right half of the columns is in lanes 64 to 127, in other colours "
+        "here. A lane holds one row, and a column one cell of 32 bits of it.",
     )
     return d, "Layouts of the accumulator for M 256 and M 128", " ".join(said)
 

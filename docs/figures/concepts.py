@@ -36,7 +36,7 @@ def proxies(runs):
         (
             "c0",
             "a thread stores, then the TMA or an UMMA reads",
-            ["fence.proxy.async, by whoever stored, or behind a barrier", "by the thread that issues"],
+            ["fence.proxy.async, by the thread that stored, or after a barrier", "by the thread that issues"],
         ),
         (
             "c1",
@@ -64,7 +64,7 @@ def proxies(runs):
         (
             "Threads reach global and shared memory through the generic proxy; TMA, bulk copies and the tensor "
             "core's operands go "
-            "through the async proxy to the same memories; tensor memory is reached by tcgen05 alone and belongs to "
+            "through the async proxy to the same memories; only tcgen05 reaches tensor memory, which belongs to "
             "no proxy. From "
             "generic stores to async reads it takes fence.proxy.async; from async writes to others their completion."
         ),
@@ -119,7 +119,7 @@ def hopper_blackwell(runs):
             (
                 "epilogue",
                 [
-                    (None, ["has D in registers;", "holds the issuers up"]),
+                    (None, ["has D in registers;", "the issuers wait for it"]),
                     (None, ["tcgen05.ld by other", "warps, beside the MMAs"]),
                 ],
             ),
@@ -129,18 +129,18 @@ def hopper_blackwell(runs):
     d.wrap(
         MARGIN,
         y + 16,
-        "The operands' way is the same: TMA into swizzled shared memory, mbarriers with expect_tx. What moved is "
-        "the result, out of the registers of those who issue.",
+        "The operands come in the same way: TMA into swizzled shared memory, mbarriers with expect_tx. The result has "
+        "moved, out of the registers of the threads that issue.",
     )
     return (
         d,
         "Hopper's wgmma beside Blackwell's tcgen05.mma",
         (
             "Hopper: a warpgroup of 128 threads issues, A comes from shared memory or registers, B from shared "
-            "memory, D lies in the "
+            "memory, D is in the "
             "registers of the issuing threads, and they wait for it. Blackwell: one thread issues for a CTA or a "
             "pair, A comes from "
-            "shared or tensor memory, D lies in tensor memory, a commit tells an mbarrier, and other warps read D "
+            "shared or tensor memory, D is in tensor memory, a commit arrives on an mbarrier, and other warps read D "
             "with tcgen05.ld."
         ),
     )
@@ -183,7 +183,7 @@ GENERATIONS = [
 def mma_generations(runs):
     d = Drawing(540)
     y = d.heading(
-        "From registers to tensor memory: where A, B and D lie",
+        "From registers to tensor memory: where A, B and D are",
         "PTX ISA 9.7.14 (wmma, mma), 9.7.15 (wgmma), 9.7.16 (tcgen05)",
     )
     said = []
@@ -211,4 +211,4 @@ def mma_generations(runs):
         )
         y += 108
     y = d.legend(MARGIN, y + 14, [("c8", "registers"), ("c7", "shared memory, SMEM"), ("c4", "tensor memory, TMEM")])
-    return d, "Generations of the matrix instruction: who issues, where A, B and D lie, who waits", " ".join(said)
+    return d, "Generations of the matrix instruction: who issues, where A, B and D are, who waits", " ".join(said)

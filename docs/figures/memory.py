@@ -162,7 +162,7 @@ def swizzle_atom(runs):
     placed, starts = runs.compute(SWIZZLE)
     placed = [int(v) for v in placed.split()]
     stored = {to // 16: i for i, to in enumerate(placed)}
-    claim(all(to == (i ^ i // 8) * 16 for i, to in enumerate(placed)), "chunk c of row r lies at place c XOR r")
+    claim(all(to == (i ^ i // 8) * 16 for i, to in enumerate(placed)), "chunk c of row r is at place c XOR r")
     d = Drawing(540)
     y = d.heading(
         "The 128-byte swizzle: 8 rows x 8 chunks of 16 bytes", "places by umma_swizzle_offset() of common/descriptors.h"
@@ -186,15 +186,15 @@ def swizzle_atom(runs):
     d.wrap(
         MARGIN,
         y + 6,
-        "Chunk c of row r lies at place c XOR r. Down a column of the matrix the eight chunks lie in eight "
-        "different groups of banks. A step along K adds 32 bytes to the descriptor's start address; the hardware adds "
-        "first and permutes then, so all four start in row 0 of the same atom.",
+        "Chunk c of row r is at place c XOR r. Down a column of the matrix the eight chunks are in eight "
+        "different groups of banks. A step along K adds 32 bytes to the descriptor's start address. The hardware first "
+        "adds and then permutes, so all four start in row 0 of the same atom.",
     )
     return (
         d,
         "The swizzle atom of 8 rows by 128 bytes, with the K step inside",
         (
-            "Left, the eight 16-byte chunks of each of eight rows in order. Right, where they lie: row by row "
+            "Left, the eight 16-byte chunks of each of eight rows in order. Right, where they are: row by row "
             + "; ".join(" ".join(str(stored[r * 8 + c] % 8) for c in range(8)) for r in range(8))
             + ". Each UMMA takes two chunks of each row; the four start at "
             + starts.strip().replace(" ", ", ")
@@ -217,7 +217,7 @@ def descriptor(runs):
     starts = runs.compute(SWIZZLE)[1].split()
     d = Drawing(540)
     y = d.heading(
-        "64 bits that say where a tile lies, and how", "the descriptor of A as step 02 prints it: 0x%016x" % value
+        "64 bits that say where a tile is, and how it is laid out", "the descriptor of A as step 02 prints it: 0x%016x" % value
     )
     x, bit = MARGIN, 16
     colours = ["c1", "c7", "c4", "c9", "c5", "c6", "c3"]
@@ -236,7 +236,7 @@ def descriptor(runs):
         d.text(x + 232, y, "%s %s" % (stored, said), 13, mono=True)
         y += 22
     y += 16
-    d.text(x, y, "Four UMMAs of a K tile: the start address alone goes on", 14, bold=True)
+    d.text(x, y, "Four UMMAs of a K tile: only the start address grows", 14, bold=True)
     y += 12
     for i, start in enumerate(starts):
         d.box(x + i * 127, y, 122, 40, ["UMMA %d" % i, start], STEPS[i], 13)

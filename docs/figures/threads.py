@@ -27,7 +27,7 @@ def converged(runs):
     c = log.clusters[0]
     rows = [
         ("tcgen05.alloc ... .sync.aligned", r"^tcgen05\.alloc"),
-        ("mbarrier.init, behind elect.sync", r"mbarrier\.init"),
+        ("mbarrier.init, after elect.sync", r"mbarrier\.init"),
         ("__syncwarp(): the others wait", r"(bar\.warp\.sync|elect)"),
         ("arrive.expect_tx, in the K loop", r"arrive\.expect_tx"),
         ("tcgen05.ld ... .sync.aligned", r"tcgen05\.ld"),
@@ -71,9 +71,8 @@ def converged(runs):
         MARGIN,
         y + 4,
         "Converged: all lanes of the warp are at the same instruction and execute it together. .sync waits for "
-        "the lanes, .aligned promises that they all come. elect.sync picks one of a converged warp; behind it "
-        "__syncwarp() "
-        "brings them together again.",
+        "the lanes, .aligned promises that they all come. elect.sync picks one of a converged warp, and "
+        "__syncwarp() brings them together again.",
     )
     return d, "A converged warp, elect.sync, and together again", "; ".join(said) + "."
 

@@ -122,7 +122,7 @@ def async_umma(runs):
         MARGIN,
         y + 4,
         "The four UMMAs are issued within %.0f cycles and take the tensor core %.0f. The commit arrives at "
-        "`done` when all of them are complete; nothing else tells when the accumulator may be read."
+        "`done` when all of them are complete; nothing else says when the accumulator may be read."
         % (issued[-1] - issued[0], c.cycle(work[-1]["completed"]) - c.cycle(work[0]["started"])),
     )
     return (
