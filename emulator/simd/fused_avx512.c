@@ -14,38 +14,47 @@ AVX512 static ALWAYS_INLINE __m512i exponents_of(__m512 d, int least) {
                                  _mm512_set1_epi32(FUSED_HUGE));
 }
 
-/* Types of few exponents: those of A and B in bytes. Two add up to [-28, 30]; with a zero to less, with infinity or
- * NaN to more. */
-enum { NARROW_ZERO = -64, NARROW_HUGE = 100, NARROW_LOW = -32, NARROW_HIGH = 32 };
+#define BITS(e) _mm512_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
+
+/* Types of few exponents: those of A and B in bytes, each more by BYTE_BIAS, so that sums of finite ones lie in
+ * [BYTE_LOW, BYTE_HIGH], with a zero below, with infinity or NaN above. */
+enum { BYTE_BIAS = 44, BYTE_LOW = 2 * (BYTE_BIAS - 14), BYTE_HIGH = 2 * (BYTE_BIAS + 15), BYTE_HUGE = 120 };
+/* Then those of f32, in bytes: below FIELD_LOW there is no number, above FIELD_HIGH what is none. */
+enum { TO_FIELD = FUSED_BIAS - 2 * BYTE_BIAS, FIELD_LOW = BYTE_LOW + TO_FIELD, FIELD_HIGH = BYTE_HIGH + TO_FIELD };
 
 static bool is_narrow(const struct simd_fused *f) { return f->least_a >= -14 && f->least_b >= -14; }
 
-AVX512 static ALWAYS_INLINE __m128i bytes_of(__m512i e) {
-    return _mm512_cvtepi32_epi8(
-        _mm512_max_epi32(_mm512_min_epi32(e, _mm512_set1_epi32(NARROW_HUGE)), _mm512_set1_epi32(NARROW_ZERO)));
+AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512i e) {
+    const __m512i biased = _mm512_add_epi32(e, _mm512_set1_epi32(BYTE_BIAS));
+    return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(biased, _mm512_set1_epi32(BYTE_HUGE)));
 }
 
-/* As fused_exponents, or in bytes, those of B four times in a word. */
+/* As fused_exponents. In a word stand those of rows r, 16 + r and so on, in bytes or halves of it: a shift finds those
+ * of a segment. Of B each fills a word; of halves B's are more by f32's bias. */
 AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b, const bool narrow) {
     const struct simd_tile *t = &f->t;
+    const int parts = narrow ? 4 : 2, bits = 32 / parts;
     for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
         const float *from = t->a + simd_tile_a(row, 0);
-        int16_t *to = f->work->a + simd_tile_a(row, 0);
-        int8_t *bytes = (int8_t *)f->work->a + simd_tile_a(row, 0);
-        for (uint32_t i = 0; i < t->k * SIMD_PANEL; i += 16) {
-            const __m512i e = exponents_of(_mm512_loadu_ps(from + i), f->least_a);
-            if (narrow)
-                _mm_storeu_si128((__m128i *)(void *)(bytes + i), bytes_of(e));
-            else
-                _mm256_storeu_si256((__m256i *)(void *)(to + i), _mm512_cvtepi32_epi16(e));
+        int8_t *to = (int8_t *)f->work->a + simd_tile_a(row, 0) * (narrow ? 1 : 2);
+        for (uint32_t i = 0; i < t->k * 4; i += (uint32_t)parts, from += parts * (int)SIMD_SEGMENT, to += 64) {
+            __m512i word = _mm512_setzero_si512();
+            UNROLL
+            for (int p = 0; p < parts; p++) {
+                const __m512i e = exponents_of(_mm512_loadu_ps(from + p * (int)SIMD_SEGMENT), f->least_a);
+                const __m512i part = narrow ? bytes_of(e) : _mm512_and_si512(e, _mm512_set1_epi32(0xffff));
+                word = _mm512_or_si512(word, _mm512_slli_epi32(part, (unsigned)(p * bits)));
+            }
+            _mm512_storeu_si512(to, word);
         }
     }
     for (uint32_t n = 0; !same_b && n < t->n; n++)
         for (uint32_t i = 0; i < t->k; i += 16) { /* a row has room after its end */
             const __m512i e = exponents_of(_mm512_loadu_ps(t->b + simd_tile_b(n, i)), f->least_b);
-            const __m512i byte = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(bytes_of(e)), _mm512_set1_epi32(0x01010101));
+            const __m512i half = _mm512_add_epi32(e, _mm512_set1_epi32(FUSED_BIAS));
             _mm512_storeu_si512(f->work->b + simd_tile_b(n, i),
-                                narrow ? byte : _mm512_mask_blend_epi16(0xaaaaaaaa, e, _mm512_slli_epi32(e, 16)));
+                                narrow ? _mm512_mullo_epi32(bytes_of(e), _mm512_set1_epi32(0x01010101))
+                                       : _mm512_mask_blend_epi16(0xaaaaaaaa, half, _mm512_slli_epi32(half, 16)));
         }
 }
 
@@ -103,7 +112,7 @@ AVX512 static ALWAYS_INLINE void survey(const struct simd_fused *f, uint32_t seg
     }
 }
 
-/* The same by bytes: biased as in f32, 0 and 255 where there is no number or what is none. */
+/* The same by bytes, which become those of f32. */
 AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
                                                __m512i out[2][2]) {
     const int8_t *ea = (const int8_t *)f->work->a + simd_tile_a(seg * SIMD_SEGMENT, k);
@@ -111,7 +120,7 @@ AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint3
     __m512i e[2][2];
     UNROLL
     for (int c = 0; c < 2; c++)
-        e[c][0] = e[c][1] = _mm512_set1_epi8(-128);
+        e[c][0] = e[c][1] = _mm512_set1_epi8(BYTE_LOW - 1);
     for (uint32_t i = 0; i < f->t.step; i += 2, ea += 2 * SIMD_PANEL, eb += 2) {
         UNROLL
         for (int odd = 0; odd < 2; odd++) {
@@ -119,18 +128,13 @@ AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint3
             UNROLL
             for (int c = 0; c < 2; c++) {
                 const __m512i w = _mm512_set1_epi32((int32_t)eb[c * (int)SIMD_B_STRIDE + odd]);
-                e[c][odd] = _mm512_max_epi8(e[c][odd], _mm512_adds_epi8(v, w));
+                e[c][odd] = _mm512_max_epu8(e[c][odd], _mm512_add_epi8(v, w));
             }
         }
     }
     UNROLL
-    for (int c = 0; c < 2; c++) {
-        const __m512i all = _mm512_max_epi8(e[c][0], e[c][1]);
-        const __mmask64 some = _mm512_cmpgt_epi8_mask(all, _mm512_set1_epi8(NARROW_LOW)),
-                        huge = _mm512_cmpgt_epi8_mask(all, _mm512_set1_epi8(NARROW_HIGH));
-        out[c][0] = _mm512_mask_mov_epi8(_mm512_maskz_add_epi8(some, all, _mm512_set1_epi8(FUSED_BIAS)), huge,
-                                         _mm512_set1_epi8(-1));
-    }
+    for (int c = 0; c < 2; c++)
+        out[c][0] = _mm512_adds_epu8(_mm512_max_epu8(e[c][0], e[c][1]), _mm512_set1_epi8(TO_FIELD));
 }
 
 /* A column of four segments before its products are summed. */
@@ -141,26 +145,29 @@ struct column {
     __mmask16 refused[4];
 };
 
-/* Of what a survey found the exponents of segment s; with `biased` those of f32, 0 or 255 where that has none. */
-AVX512 static ALWAYS_INLINE __m512i found(const __m512i e[2], int s, const bool narrow, const bool biased) {
-    const __m512i bias = _mm512_set1_epi32(FUSED_BIAS), huge = _mm512_set1_epi32(2 * FUSED_BIAS + 1);
-    if (narrow) {
-        const __m128i bytes = s == 0   ? _mm512_castsi512_si128(e[0])
-                              : s == 1 ? _mm512_extracti32x4_epi32(e[0], 1)
-                              : s == 2 ? _mm512_extracti32x4_epi32(e[0], 2)
-                                       : _mm512_extracti32x4_epi32(e[0], 3);
-        const __m512i v = _mm512_cvtepu8_epi32(bytes);
-        if (biased)
-            return v;
-        const __m512i some = _mm512_mask_mov_epi32(_mm512_sub_epi32(v, bias), _mm512_testn_epi32_mask(v, v),
-                                                   _mm512_set1_epi32(2 * FUSED_ZERO));
-        return _mm512_mask_mov_epi32(some, _mm512_cmpeq_epi32_mask(v, huge), _mm512_set1_epi32(FUSED_HUGE));
+/* Of what a survey found the exponents of segment s. */
+AVX512 static ALWAYS_INLINE __m512i found(const __m512i e[2], int s, const bool narrow) {
+    if (!narrow) {
+        const __m512i v = s % 2 ? e[s / 2] : _mm512_slli_epi32(e[s / 2], 16);
+        return _mm512_sub_epi32(_mm512_srai_epi32(v, 16), _mm512_set1_epi32(FUSED_BIAS));
     }
-    const __m256i half = s % 2 ? _mm512_extracti64x4_epi64(e[s / 2], 1) : _mm512_castsi512_si256(e[s / 2]);
-    const __m512i v = _mm512_cvtepi16_epi32(half);
-    if (!biased)
-        return v;
-    return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(huge, _mm512_add_epi32(v, bias)));
+    const __m512i v = _mm512_and_si512(_mm512_srli_epi32(e[0], (unsigned)(8 * s)), _mm512_set1_epi32(0xff));
+    const __m512i number = _mm512_sub_epi32(v, _mm512_set1_epi32(FUSED_BIAS));
+    const __m512i some = _mm512_mask_mov_epi32(number, _mm512_cmplt_epi32_mask(v, _mm512_set1_epi32(FIELD_LOW)),
+                                               _mm512_set1_epi32(2 * FUSED_ZERO));
+    return _mm512_mask_mov_epi32(some, _mm512_cmpgt_epi32_mask(v, _mm512_set1_epi32(FIELD_HIGH)),
+                                 _mm512_set1_epi32(FUSED_HUGE));
+}
+
+/* The same where f32 has them. Of halves: 0 or 255 where f32 has none. */
+AVX512 static ALWAYS_INLINE __m512i found_bits(const __m512i e[2], int s, const bool narrow) {
+    if (narrow) {
+        const __m512i v = s == 3 ? _mm512_srli_epi32(e[0], 1) : _mm512_slli_epi32(e[0], (unsigned)(23 - 8 * s));
+        return _mm512_and_si512(v, _mm512_set1_epi32(0x7f800000));
+    }
+    const __m512i most = _mm512_set1_epi16(2 * FUSED_BIAS + 1);
+    const __m512i half = _mm512_max_epi16(_mm512_setzero_si512(), _mm512_min_epi16(e[s / 2], most));
+    return _mm512_slli_epi32(s % 2 ? _mm512_srli_epi32(half, 16) : half, 23);
 }
 
 /* With scale factors, or a D that is scaled; e: what the survey found of 64 rows. */
@@ -169,7 +176,7 @@ AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg,
     UNROLL
     for (int s = 0; s < 4; s++) {
         const __m512 old = load_d(d[s], read, shift);
-        const __m512i of_products = found(e, s, narrow, false);
+        const __m512i of_products = found(e, s, narrow);
         const __m512i scaled = f->sfa ? scales(f, seg + (uint32_t)s, n) : _mm512_setzero_si512();
         const __m512i all =
             _mm512_max_epi32(_mm512_add_epi32(of_products, scaled), exponents_of(old, f->least_d - shift));
@@ -184,41 +191,45 @@ AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg,
     }
 }
 
-#define BITS(e) _mm512_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
 
-/* The same without, as nearly always, with exponents where f32 has them. False: not for these lanes, of which one
- * has an E that is not in [FUSED_LOW, 25]. */
-AVX512 static ALWAYS_INLINE bool align_plain(const struct simd_fused *f, bool read, uint32_t *const d[4],
-                                             const __m512i e[2], struct column *x, const bool narrow) {
-    __mmask16 other = 0;
+/* The same without, as nearly always, with exponents where f32 has them: the part of all lanes' E's bits that says
+ * whether one is not in [least, 25], and then this is not for these lanes. */
+AVX512 static ALWAYS_INLINE __m512i align_plain(const struct simd_fused *f, bool read, uint32_t *const d[4],
+                                                const __m512i e[2], struct column *x, const bool narrow) {
+    const __m512i least = narrow ? _mm512_set1_epi32(FIELD_LOW << 23) : BITS(FUSED_LOW);
+    __m512i far = _mm512_setzero_si512();
     UNROLL
     for (int s = 0; s < 4; s++) {
-        const __m512i of_products = _mm512_slli_epi32(found(e, s, narrow, true), 23);
-        const __m512i old = _mm512_maskz_loadu_epi32(read ? 0xffff : 0, d[s]);
-        const __mmask16 some = _mm512_test_epi32_mask(old, _mm512_set1_epi32(INT32_MAX));
-        const __m512i of_d =
-            _mm512_maskz_max_epi32(some, BITS(f->least_d), _mm512_and_si512(old, _mm512_set1_epi32(0x7f800000)));
-        const __m512i all = _mm512_max_epi32(of_products, of_d);
-        other |= _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(all, BITS(FUSED_LOW)),
-                                         _mm512_set1_epi32((FUSED_BITS - FUSED_LOW) << 23));
+        const __m512i old = read ? _mm512_loadu_si512(d[s]) : _mm512_setzero_si512();
+        __m512i of_d = _mm512_and_si512(old, _mm512_set1_epi32(0x7f800000));
+        if (f->least_d > -126) /* else less than `least`, as is 0 */
+            of_d = _mm512_maskz_max_epi32(_mm512_test_epi32_mask(old, _mm512_set1_epi32(INT32_MAX)), BITS(f->least_d),
+                                          of_d);
+        const __m512i all = _mm512_max_epi32(found_bits(e, s, narrow), of_d);
+        far = _mm512_max_epu32(far, _mm512_sub_epi32(all, least));
         x->bits[s] = _mm512_max_epi32(all, BITS(fused_lowest(f)));
-        const __m512i up = _mm512_sub_epi32(BITS(FUSED_BIAS + FUSED_BITS), x->bits[s]);
-        x->up[s] = _mm512_castsi512_ps(up);
-        x->sum[0][s] = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_castsi512_ps(old), x->up[s]));
+        x->up[s] = _mm512_castsi512_ps(_mm512_sub_epi32(BITS(FUSED_BITS), x->bits[s]));
+        x->sum[0][s] = _mm512_cvttps_epi32(_mm512_castsi512_ps(_mm512_add_epi32(old, _mm512_castps_si512(x->up[s]))));
         x->refused[s] = 0;
     }
-    return !other;
+    return far;
 }
 
-/* The products, in units of 2^(E - 25), cut toward zero. With `plain` 25 - E is in [0, 125]: added to a product's
- * exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
+/* Are all lanes for align_plain, given what it says of some? */
+AVX512 static ALWAYS_INLINE bool all_plain(__m512i far, const bool narrow) {
+    const int least = narrow ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
+    return !_mm512_cmpgt_epu32_mask(far, _mm512_set1_epi32((FUSED_BITS - least) << 23));
+}
+
+/* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]: added to
+ * a number's exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
 AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
                                               struct column *c, const bool plain) {
     const float *x = f->t.a + simd_tile_a(seg * SIMD_SEGMENT, k), *y = f->t.b + simd_tile_b(n, k);
     __m512i up[4], sum[2][4];
     UNROLL
     for (int s = 0; s < 4; s++) {
-        up[s] = plain ? _mm512_sub_epi32(_mm512_castps_si512(c->up[s]), BITS(0)) : _mm512_castps_si512(c->up[s]);
+        up[s] = _mm512_castps_si512(c->up[s]);
         sum[0][s] = c->sum[0][s];
         sum[1][s] = _mm512_setzero_si512();
     }
@@ -244,8 +255,7 @@ AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32
 
 /* Negative where the sum of two parts left 32 bits: both have the sign that it has not. */
 AVX512 static ALWAYS_INLINE __m512i left(__m512i u, __m512i v) {
-    const __m512i sum = _mm512_add_epi32(u, v);
-    return _mm512_and_si512(_mm512_xor_si512(u, sum), _mm512_xor_si512(v, sum));
+    return _mm512_ternarylogic_epi32(u, v, _mm512_add_epi32(u, v), 0x42); /* 001 or 110 */
 }
 
 /* Segments with lanes that are not for the loops, or whose sums left 32 bits. */
@@ -270,23 +280,24 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_fused *f, uint32
     const bool read = k || f->t.accumulate, plain = !f->sfa && !fused_shift(f, k);
     uint32_t *at[2][4];
     struct column c[2];
-    bool easy[2];
-    __m512i e[2][2], any = _mm512_setzero_si512();
+    __m512i e[2][2], any = _mm512_setzero_si512(), far = _mm512_setzero_si512();
     (narrow ? survey_narrow : survey)(f, seg, n, k, e);
     UNROLL
     for (int i = 0; i < 2; i++) {
         for (int s = 0; s < 4; s++)
             at[i][s] = f->t.d + (size_t)(n + (uint32_t)i) * f->t.d_stride + f->t.lane[seg + (uint32_t)s];
-        easy[i] = plain && align_plain(f, read, at[i], e[i], &c[i], narrow);
-        if (!easy[i])
-            align(f, seg, n + (uint32_t)i, fused_shift(f, k), read, at[i], e[i], &c[i], narrow);
+        far = _mm512_max_epu32(far, align_plain(f, read, at[i], e[i], &c[i], narrow));
     }
-    UNROLL
-    for (int i = 0; i < 2; i++) {
-        if (easy[i])
+    if (plain && all_plain(far, narrow)) {
+        UNROLL
+        for (int i = 0; i < 2; i++)
             sum_products(f, seg, n + (uint32_t)i, k, &c[i], true);
-        else
+    } else {
+        UNROLL
+        for (int i = 0; i < 2; i++) {
+            align(f, seg, n + (uint32_t)i, fused_shift(f, k), read, at[i], e[i], &c[i], narrow);
             sum_products(f, seg, n + (uint32_t)i, k, &c[i], false);
+        }
     }
     uint32_t other = 0;
     UNROLL
