@@ -67,12 +67,6 @@ AVX512 static ALWAYS_INLINE __m512i clamp(__m512i x, int low, int high) {
     return _mm512_min_epi32(_mm512_max_epi32(x, _mm512_set1_epi32(low)), _mm512_set1_epi32(high));
 }
 
-AVX512 static ALWAYS_INLINE __m512 load_d(const uint32_t *d, bool read, int shift) {
-    if (!read)
-        return _mm512_setzero_ps();
-    return _mm512_mul_ps(_mm512_loadu_ps(d), power(_mm512_set1_epi32(-shift)));
-}
-
 /* What scale factors add to the exponents of a segment's products. */
 AVX512 static ALWAYS_INLINE __m512i scales(const struct simd_fused *f, uint32_t seg, uint32_t n) {
     int32_t e[SIMD_SEGMENT];
@@ -137,14 +131,6 @@ AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint3
         out[c][0] = _mm512_adds_epu8(_mm512_max_epu8(e[c][0], e[c][1]), _mm512_set1_epi8(TO_FIELD));
 }
 
-/* A column of four segments before its products are summed. */
-struct column {
-    __m512 up[4];      /* what products are multiplied by, to count in units of 2^(E - 25) */
-    __m512i bits[4];   /* of 2^E */
-    __m512i sum[2][4]; /* D in these units; sums of even and of odd k stay below 2^31 */
-    __mmask16 refused[4];
-};
-
 /* Of what a survey found the exponents of segment s. */
 AVX512 static ALWAYS_INLINE __m512i found(const __m512i e[2], int s, const bool narrow) {
     if (!narrow) {
@@ -170,12 +156,28 @@ AVX512 static ALWAYS_INLINE __m512i found_bits(const __m512i e[2], int s, const 
     return _mm512_slli_epi32(s % 2 ? _mm512_srli_epi32(half, 16) : half, 23);
 }
 
-/* With scale factors, or a D that is scaled; e: what the survey found of 64 rows. */
-AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg, uint32_t n, int shift, bool read,
-                                       uint32_t *const d[4], const __m512i e[2], struct column *x, const bool narrow) {
-    UNROLL
+/* --- lanes of any exponents, scale factors, a D that is scaled ---------------------------------------------------- */
+
+/* A column of four segments before its products are summed. */
+struct column {
+    uint32_t *d[4];
+    __m512 up[4];      /* what products are multiplied by, to count in units of 2^(E - 25) */
+    __m512i bits[4];   /* of 2^E */
+    __m512i sum[2][4]; /* D in these units; sums of even and of odd k stay below 2^31 */
+    __mmask16 refused[4];
+};
+
+AVX512 static ALWAYS_INLINE uint32_t *cells(const struct simd_fused *f, uint32_t seg, uint32_t n) {
+    return f->t.d + (size_t)n * f->t.d_stride + f->t.lane[seg];
+}
+
+/* e: what the survey found of 64 rows. */
+AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg, uint32_t n, int shift,
+                                       const __m512i e[2], struct column *x, const bool narrow) {
+    const __m512 down = power(_mm512_set1_epi32(-shift));
     for (int s = 0; s < 4; s++) {
-        const __m512 old = load_d(d[s], read, shift);
+        x->d[s] = cells(f, seg + (uint32_t)s, n);
+        const __m512 old = _mm512_mul_ps(_mm512_loadu_ps(x->d[s]), down);
         const __m512i of_products = found(e, s, narrow);
         const __m512i scaled = f->sfa ? scales(f, seg + (uint32_t)s, n) : _mm512_setzero_si512();
         const __m512i all =
@@ -188,50 +190,20 @@ AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg,
         x->bits[s] = _mm512_castps_si512(power(cut));
         x->up[s] = power(clamp(_mm512_add_epi32(place, scaled), -126, 127));
         x->sum[0][s] = _mm512_cvttps_epi32(_mm512_mul_ps(old, power(place)));
+        x->sum[1][s] = _mm512_setzero_si512();
     }
-}
-
-
-/* The same without, as nearly always, with exponents where f32 has them: the part of all lanes' E's bits that says
- * whether one is not in [least, 25], and then this is not for these lanes. */
-AVX512 static ALWAYS_INLINE __m512i align_plain(const struct simd_fused *f, bool read, uint32_t *const d[4],
-                                                const __m512i e[2], struct column *x, const bool narrow) {
-    const __m512i least = narrow ? _mm512_set1_epi32(FIELD_LOW << 23) : BITS(FUSED_LOW);
-    __m512i far = _mm512_setzero_si512();
-    UNROLL
-    for (int s = 0; s < 4; s++) {
-        const __m512i old = read ? _mm512_loadu_si512(d[s]) : _mm512_setzero_si512();
-        __m512i of_d = _mm512_and_si512(old, _mm512_set1_epi32(0x7f800000));
-        if (f->least_d > -126) /* else less than `least`, as is 0 */
-            of_d = _mm512_maskz_max_epi32(_mm512_test_epi32_mask(old, _mm512_set1_epi32(INT32_MAX)), BITS(f->least_d),
-                                          of_d);
-        const __m512i all = _mm512_max_epi32(found_bits(e, s, narrow), of_d);
-        far = _mm512_max_epu32(far, _mm512_sub_epi32(all, least));
-        x->bits[s] = _mm512_max_epi32(all, BITS(fused_lowest(f)));
-        x->up[s] = _mm512_castsi512_ps(_mm512_sub_epi32(BITS(FUSED_BITS), x->bits[s]));
-        x->sum[0][s] = _mm512_cvttps_epi32(_mm512_castsi512_ps(_mm512_add_epi32(old, _mm512_castps_si512(x->up[s]))));
-        x->refused[s] = 0;
-    }
-    return far;
-}
-
-/* Are all lanes for align_plain, given what it says of some? */
-AVX512 static ALWAYS_INLINE bool all_plain(__m512i far, const bool narrow) {
-    const int least = narrow ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
-    return !_mm512_cmpgt_epu32_mask(far, _mm512_set1_epi32((FUSED_BITS - least) << 23));
 }
 
 /* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]: added to
  * a number's exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
 AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                              struct column *c, const bool plain) {
+                                              const __m512i up[4], __m512i out[2][4], const bool plain) {
     const float *x = f->t.a + simd_tile_a(seg * SIMD_SEGMENT, k), *y = f->t.b + simd_tile_b(n, k);
-    __m512i up[4], sum[2][4];
+    __m512i sum[2][4];
     UNROLL
     for (int s = 0; s < 4; s++) {
-        up[s] = _mm512_castps_si512(c->up[s]);
-        sum[0][s] = c->sum[0][s];
-        sum[1][s] = _mm512_setzero_si512();
+        sum[0][s] = out[0][s];
+        sum[1][s] = out[1][s];
     }
     for (uint32_t i = 0; i < f->t.step; i += 2, y += 2) {
         UNROLL
@@ -248,90 +220,136 @@ AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32
     }
     UNROLL
     for (int s = 0; s < 4; s++) {
-        c->sum[0][s] = sum[0][s];
-        c->sum[1][s] = sum[1][s];
+        out[0][s] = sum[0][s];
+        out[1][s] = sum[1][s];
     }
 }
 
 /* Negative where the sum of two parts left 32 bits: both have the sign that it has not. */
-AVX512 static ALWAYS_INLINE __m512i left(__m512i u, __m512i v) {
-    return _mm512_ternarylogic_epi32(u, v, _mm512_add_epi32(u, v), 0x42); /* 001 or 110 */
+AVX512 static ALWAYS_INLINE __m512i left(__m512i u, __m512i v, __m512i sum) {
+    return _mm512_ternarylogic_epi32(u, v, sum, 0x42); /* 001 or 110 */
 }
 
-/* Segments with lanes that are not for the loops, or whose sums left 32 bits. */
-AVX512 static __attribute__((noinline)) void other_lanes(const struct simd_fused *f, uint32_t seg, uint32_t n,
-                                                         uint32_t k, bool read, uint32_t *const d[4],
-                                                         const struct column *c) {
-    for (int s = 0; s < 4; s++) {
-        const __m512i sum = _mm512_add_epi32(c->sum[0][s], c->sum[1][s]);
-        uint32_t lanes = c->refused[s] | _mm512_movepi32_mask(left(c->sum[0][s], c->sum[1][s])), out[SIMD_SEGMENT];
-        _mm512_storeu_si512(out, result(sum, c->bits[s], f->odd));
-        for (; lanes; lanes &= lanes - 1) {
-            const uint32_t i = (uint32_t)__builtin_ctz(lanes);
-            out[i] = fused_lane(f, (seg + (uint32_t)s) * SIMD_SEGMENT + i, n, k, read, d[s][i]);
-        }
-        _mm512_storeu_si512(d[s], _mm512_loadu_si512(out));
-    }
-}
-
-/* One instruction, four segments, two columns: each step of the one beside that of the other. */
-AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                              const bool narrow) {
-    const bool read = k || f->t.accumulate, plain = !f->sfa && !fused_shift(f, k);
-    uint32_t *at[2][4];
-    struct column c[2];
-    __m512i e[2][2], any = _mm512_setzero_si512(), far = _mm512_setzero_si512();
+/* One instruction, four segments, two columns. */
+AVX512 static ALWAYS_INLINE void block_any(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
+                                           const bool narrow) {
+    __m512i e[2][2];
     (narrow ? survey_narrow : survey)(f, seg, n, k, e);
-    UNROLL
-    for (int i = 0; i < 2; i++) {
-        for (int s = 0; s < 4; s++)
-            at[i][s] = f->t.d + (size_t)(n + (uint32_t)i) * f->t.d_stride + f->t.lane[seg + (uint32_t)s];
-        far = _mm512_max_epu32(far, align_plain(f, read, at[i], e[i], &c[i], narrow));
-    }
-    if (plain && all_plain(far, narrow)) {
-        UNROLL
-        for (int i = 0; i < 2; i++)
-            sum_products(f, seg, n + (uint32_t)i, k, &c[i], true);
-    } else {
-        UNROLL
-        for (int i = 0; i < 2; i++) {
-            align(f, seg, n + (uint32_t)i, fused_shift(f, k), read, at[i], e[i], &c[i], narrow);
-            sum_products(f, seg, n + (uint32_t)i, k, &c[i], false);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct column c;
+        align(f, seg, n + i, fused_shift(f, k), e[i], &c, narrow);
+        __m512i up[4] = {_mm512_castps_si512(c.up[0]), _mm512_castps_si512(c.up[1]), _mm512_castps_si512(c.up[2]),
+                         _mm512_castps_si512(c.up[3])};
+        sum_products(f, seg, n + i, k, up, c.sum, false);
+        for (uint32_t s = 0; s < 4; s++) {
+            const __m512i sum = _mm512_add_epi32(c.sum[0][s], c.sum[1][s]);
+            uint32_t lanes = c.refused[s] | _mm512_movepi32_mask(left(c.sum[0][s], c.sum[1][s], sum));
+            uint32_t out[SIMD_SEGMENT];
+            _mm512_storeu_si512(out, result(sum, c.bits[s], f->odd));
+            for (; lanes; lanes &= lanes - 1) {
+                const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+                out[lane] = fused_lane(f, (seg + s) * SIMD_SEGMENT + lane, n + i, k, true, c.d[s][lane]);
+            }
+            _mm512_storeu_si512(c.d[s], _mm512_loadu_si512(out));
         }
     }
-    uint32_t other = 0;
+}
+
+AVX512 static __attribute__((noinline)) void block_wide(const struct simd_fused *f, uint32_t seg, uint32_t n,
+                                                        uint32_t k) {
+    block_any(f, seg, n, k, false);
+}
+
+AVX512 static __attribute__((noinline)) void block_narrow(const struct simd_fused *f, uint32_t seg, uint32_t n,
+                                                          uint32_t k) {
+    block_any(f, seg, n, k, true);
+}
+
+/* --- nearly all --------------------------------------------------------------------------------------------------- */
+
+/* What the loops are compiled for. */
+struct form {
+    bool narrow; /* exponents in bytes */
+    bool half;   /* D is f16 */
+};
+
+/* D's exponent, where f32 has it: of 0 less than any. */
+AVX512 static ALWAYS_INLINE __m512i bits_of_d(const struct simd_fused *f, __m512i old, const struct form form) {
+    const __m512i field = _mm512_and_si512(old, _mm512_set1_epi32(0x7f800000));
+    if (!form.half) /* what a subnormal counts is too little for the loops anyway */
+        return field;
+    const __mmask16 some = _mm512_test_epi32_mask(old, _mm512_set1_epi32(INT32_MAX));
+    return _mm512_maskz_max_epi32(some, BITS(f->least_d), field);
+}
+
+/* One instruction, four segments, two columns, with exponents where f32 has them. False: nothing has happened; a lane's
+ * E is not in [least, 25], or a sum left 32 bits. */
+AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
+                                       const struct form form) {
+    const int least = form.narrow ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
+    __m512i e[2][2], bits[2][4], sum[2][2][4], far = _mm512_setzero_si512(), lost = _mm512_setzero_si512();
+    (form.narrow ? survey_narrow : survey)(f, seg, n, k, e);
     UNROLL
     for (int i = 0; i < 2; i++)
         UNROLL
     for (int s = 0; s < 4; s++) {
-        any = _mm512_or_si512(any, left(c[i].sum[0][s], c[i].sum[1][s]));
-        other |= c[i].refused[s];
+        const __m512i old = _mm512_loadu_si512(cells(f, seg + (uint32_t)s, n + (uint32_t)i));
+        const __m512i all = _mm512_max_epi32(found_bits(e[i], s, form.narrow), bits_of_d(f, old, form));
+        far = _mm512_max_epu32(far, _mm512_sub_epi32(all, BITS(least)));
+        bits[i][s] = form.half ? _mm512_max_epi32(all, BITS(fused_lowest(f))) : all;
+        const __m512i up = _mm512_sub_epi32(BITS(FUSED_BITS), bits[i][s]);
+        sum[i][0][s] = _mm512_cvttps_epi32(_mm512_castsi512_ps(_mm512_add_epi32(old, up)));
+        sum[i][1][s] = _mm512_setzero_si512();
     }
-    if (other | _mm512_movepi32_mask(any)) {
-        for (int i = 0; i < 2; i++)
-            other_lanes(f, seg, n + (uint32_t)i, k, read, at[i], &c[i]);
-        return;
+    if (_mm512_cmpgt_epu32_mask(far, _mm512_set1_epi32((FUSED_BITS - least) << 23)))
+        return false;
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+        __m512i up[4];
+        UNROLL
+        for (int s = 0; s < 4; s++)
+            up[s] = _mm512_sub_epi32(BITS(FUSED_BITS), bits[i][s]);
+        sum_products(f, seg, n + (uint32_t)i, k, up, sum[i], true);
+        UNROLL
+        for (int s = 0; s < 4; s++) {
+            const __m512i both = _mm512_add_epi32(sum[i][0][s], sum[i][1][s]);
+            lost = _mm512_or_si512(lost, left(sum[i][0][s], sum[i][1][s], both));
+            sum[i][0][s] = both;
+        }
     }
+    if (_mm512_movepi32_mask(lost))
+        return false;
     UNROLL
     for (int i = 0; i < 2; i++)
         UNROLL
     for (int s = 0; s < 4; s++)
-        _mm512_storeu_si512(at[i][s], result(_mm512_add_epi32(c[i].sum[0][s], c[i].sum[1][s]), c[i].bits[s], f->odd));
+        _mm512_storeu_si512(cells(f, seg + (uint32_t)s, n + (uint32_t)i),
+                            result(sum[i][0][s], bits[i][s], form.half && f->odd));
+    return true;
 }
 
-AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const bool narrow) {
-    find_exponents(f, same_b, narrow);
+AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const struct form form) {
+    find_exponents(f, same_b, form.narrow);
     for (uint32_t s = 0; s < f->t.segments; s += 4)
         for (uint32_t k = 0; k < f->t.k; k += f->t.step)
             for (uint32_t n = 0; n < f->t.n; n += 2)
-                block_avx512(f, s, n, k, narrow);
+                if (f->sfa || fused_shift(f, k) || !block(f, s, n, k, form))
+                    (form.narrow ? block_narrow : block_wide)(f, s, n, k);
 }
 
 AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
-    if (is_narrow(f))
-        run(f, same_b, true);
+    const bool half = f->odd || f->least_d > -126 || f->floor > FUSED_LOW;
+    for (uint32_t n = 0; !f->t.accumulate && n < f->t.n; n++) /* a D of 0 takes no part */
+        for (uint32_t s = 0; s < f->t.segments; s++)
+            _mm512_storeu_si512(cells(f, s, n), _mm512_setzero_si512());
+    if (is_narrow(f) && half)
+        run(f, same_b, (struct form){true, true});
+    else if (is_narrow(f))
+        run(f, same_b, (struct form){true, false});
+    else if (half)
+        run(f, same_b, (struct form){false, true});
     else
-        run(f, same_b, false);
+        run(f, same_b, (struct form){false, false});
 }
 
 #endif
