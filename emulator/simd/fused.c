@@ -115,6 +115,23 @@ uint32_t fused_lane(const struct simd_fused *f, uint32_t row, uint32_t n, uint32
 
 /* --- portable ----------------------------------------------------------------------------------------------------- */
 
+/* The exponents of A, and of B unless they are those of the call before. */
+static void find_exponents(const struct simd_fused *f, bool same_b) {
+    const struct simd_tile *t = &f->t;
+    for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
+        const float *from = t->a + simd_tile_a(row, 0);
+        int16_t *to = f->work->a + simd_tile_a(row, 0);
+        for (uint32_t i = 0; i < t->k * SIMD_PANEL; i++)
+            to[i] = (int16_t)fused_exponent(from[i], f->least_a);
+    }
+    for (uint32_t n = 0; !same_b && n < t->n; n++) {
+        const float *from = t->b + simd_tile_b(n, 0);
+        uint32_t *to = f->work->b + simd_tile_b(n, 0);
+        for (uint32_t i = 0; i < t->k; i++)
+            to[i] = (uint32_t)(fused_exponent(from[i], f->least_b) & 0xffff) * UINT32_C(0x10001);
+    }
+}
+
 /* 2^e, -126 <= e <= 127. */
 static inline float power(int32_t e) { return num_f32_from_bits((uint32_t)(e + FUSED_BIAS) << 23); }
 
@@ -190,7 +207,7 @@ static void segment_portable(const struct simd_fused *f, uint32_t seg, uint32_t 
 }
 
 static void run_portable(const struct simd_fused *f, bool same_b) {
-    fused_exponents(f, same_b);
+    find_exponents(f, same_b);
     for (uint32_t n = 0; n < f->t.n; n++)
         for (uint32_t s = 0; s < f->t.segments; s++)
             for (uint32_t k = 0; k < f->t.k; k += f->t.step)

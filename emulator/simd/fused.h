@@ -19,7 +19,7 @@
 
 #define SIMD_FUSED_STEP 32u /* K of an instruction, at most; simd_fused_blocks has its own */
 
-/* Exponents of the operands, as the loops want them: of A in panels like its elements, of B each twice in a word. */
+/* Exponents of the operands, as the loops of each unit want them. */
 struct simd_exponents {
     _Alignas(64) int16_t a[SIMD_MAX_ROWS * SIMD_MAX_K];
     _Alignas(64) uint32_t b[SIMD_MAX_ROWS * SIMD_B_STRIDE];

@@ -7,20 +7,11 @@
 enum { LANES = 8, PARTS = 4 /* of the rows that are multiplied at a time: two segments */ };
 
 AVX2 static ALWAYS_INLINE __m256i load(const void *at) { return _mm256_loadu_si256((const __m256i *)at); }
+AVX2 static ALWAYS_INLINE void store(void *at, __m256i x) { _mm256_storeu_si256((__m256i *)at, x); }
 
-/* The greatest exponents of the products of an instruction: of each segment 16 of 16 bits. */
-AVX2 static ALWAYS_INLINE void survey(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k, __m256i e[2]) {
-    const int16_t *ea = f->work->a + simd_tile_a(row, k);
-    const uint32_t *eb = f->work->b + simd_tile_b(n, k);
-    e[0] = e[1] = _mm256_set1_epi16(2 * FUSED_ZERO);
-    for (uint32_t i = 0; i < f->t.step; i++, ea += SIMD_PANEL, eb++) {
-        const __m256i v = _mm256_set1_epi32((int32_t)*eb);
-        e[0] = _mm256_max_epi16(e[0], _mm256_add_epi16(load(ea), v));
-        e[1] = _mm256_max_epi16(e[1], _mm256_add_epi16(load(ea + SIMD_SEGMENT), v));
-    }
-}
+#define BITS(e) _mm256_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
 
-/* Exponents of D, as fused_exponent. */
+/* Exponents of 8 numbers, as fused_exponent. */
 AVX2 static ALWAYS_INLINE __m256i exponents_of(__m256 d, int least) {
     const __m256i u = _mm256_and_si256(_mm256_castps_si256(d), _mm256_set1_epi32(INT32_MAX));
     __m256i e = _mm256_sub_epi32(_mm256_srli_epi32(u, 23), _mm256_set1_epi32(FUSED_BIAS));
@@ -29,9 +20,51 @@ AVX2 static ALWAYS_INLINE __m256i exponents_of(__m256 d, int least) {
     return _mm256_blendv_epi8(e, _mm256_set1_epi32(FUSED_HUGE), _mm256_cmpgt_epi32(u, _mm256_set1_epi32(0x7f7fffff)));
 }
 
-/* Part p of two segments. */
-AVX2 static ALWAYS_INLINE __m256i words_of(const __m256i e[2], int p) {
-    return _mm256_cvtepi16_epi32(p % 2 ? _mm256_extracti128_si256(e[p / 2], 1) : _mm256_castsi256_si128(e[p / 2]));
+/* As find_exponents of fused.c. In a word stand those of rows r and 8 + r, in halves of it; B's, more by f32's bias, fill both. */
+AVX2 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b) {
+    const struct simd_tile *t = &f->t;
+    for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
+        const float *from = t->a + simd_tile_a(row, 0);
+        int16_t *to = f->work->a + simd_tile_a(row, 0);
+        for (uint32_t i = 0; i < t->k * SIMD_PANEL; i += SIMD_SEGMENT) {
+            const __m256i e = exponents_of(_mm256_loadu_ps(from + i), f->least_a),
+                          g = exponents_of(_mm256_loadu_ps(from + i + LANES), f->least_a);
+            store(to + i, _mm256_blend_epi16(e, _mm256_slli_epi32(g, 16), 0xaa));
+        }
+    }
+    for (uint32_t n = 0; !same_b && n < t->n; n++)
+        for (uint32_t i = 0; i < t->k; i += LANES) {
+            const __m256i e = _mm256_add_epi32(exponents_of(_mm256_loadu_ps(t->b + simd_tile_b(n, i)), f->least_b),
+                                               _mm256_set1_epi32(FUSED_BIAS));
+            store(f->work->b + simd_tile_b(n, i), _mm256_blend_epi16(e, _mm256_slli_epi32(e, 16), 0xaa));
+        }
+}
+
+/* The greatest exponents of the products of an instruction: of each segment 16 of 16 bits. */
+AVX2 static ALWAYS_INLINE void survey(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k, __m256i e[2]) {
+    const int16_t *ea = f->work->a + simd_tile_a(row, k);
+    const uint32_t *eb = f->work->b + simd_tile_b(n, k);
+    __m256i x = _mm256_set1_epi16(2 * FUSED_ZERO), y = x;
+    for (uint32_t i = 0; i < f->t.step; i++, ea += SIMD_PANEL, eb++) {
+        const __m256i v = _mm256_set1_epi32((int32_t)*eb);
+        x = _mm256_max_epi16(x, _mm256_add_epi16(load(ea), v));
+        y = _mm256_max_epi16(y, _mm256_add_epi16(load(ea + SIMD_SEGMENT), v));
+    }
+    e[0] = x;
+    e[1] = y;
+}
+
+/* Of what a survey found the exponents of part p of two segments. */
+AVX2 static ALWAYS_INLINE __m256i found(const __m256i e[2], int p) {
+    const __m256i v = p % 2 ? e[p / 2] : _mm256_slli_epi32(e[p / 2], 16);
+    return _mm256_sub_epi32(_mm256_srai_epi32(v, 16), _mm256_set1_epi32(FUSED_BIAS));
+}
+
+/* The same where f32 has them, 0 or 255 where it has none. */
+AVX2 static ALWAYS_INLINE __m256i found_bits(const __m256i e[2], int p) {
+    const __m256i most = _mm256_set1_epi16(2 * FUSED_BIAS + 1);
+    const __m256i half = _mm256_max_epi16(_mm256_setzero_si256(), _mm256_min_epi16(e[p / 2], most));
+    return _mm256_slli_epi32(p % 2 ? _mm256_srli_epi32(half, 16) : half, 23);
 }
 
 /* 2^e, e in [-126, 127]. */
@@ -43,23 +76,17 @@ AVX2 static ALWAYS_INLINE __m256i clamp(__m256i x, int low, int high) {
     return _mm256_min_epi32(_mm256_max_epi32(x, _mm256_set1_epi32(low)), _mm256_set1_epi32(high));
 }
 
-AVX2 static ALWAYS_INLINE __m256 load_d(const uint32_t *d, bool read, int shift) {
-    if (!read)
-        return _mm256_setzero_ps();
-    return _mm256_mul_ps(_mm256_loadu_ps((const float *)(const void *)d), power(_mm256_set1_epi32(-shift)));
-}
-
 /* What scale factors add to the exponents of products of 8 rows. */
 AVX2 static ALWAYS_INLINE __m256i scales(const struct simd_fused *f, uint32_t row, uint32_t n) {
     int32_t e[LANES];
     for (uint32_t i = 0; i < LANES; i++)
         e[i] = fused_scale(f->sfa, row + i);
-    return _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(const void *)e),
-                            _mm256_set1_epi32(fused_scale(f->sfb, n)));
+    return _mm256_add_epi32(load(e), _mm256_set1_epi32(fused_scale(f->sfb, n)));
 }
 
-/* Bits of f32 of sum * 2^(e - 25), cut toward zero: rounded to nearest, then one place back where that was up. */
-AVX2 static ALWAYS_INLINE __m256i result(__m256i sum, __m256i e, bool odd) {
+/* Bits of f32 of sum * 2^(E - 25), cut toward zero: rounded to nearest, then one place back where that was up; bits: of
+ * 2^E. */
+AVX2 static ALWAYS_INLINE __m256i result(__m256i sum, __m256i bits, bool odd) {
     const __m256i u = _mm256_abs_epi32(sum), sign = _mm256_and_si256(sum, _mm256_set1_epi32(INT32_MIN));
     __m256i r = _mm256_castps_si256(_mm256_cvtepi32_ps(u));
     /* 2^31 becomes -2^31: the difference is negative then, too */
@@ -70,91 +97,34 @@ AVX2 static ALWAYS_INLINE __m256i result(__m256i sum, __m256i e, bool odd) {
         r = _mm256_or_si256(r, _mm256_andnot_si256(same, _mm256_set1_epi32(1)));
     }
     r = _mm256_or_si256(r, _mm256_and_si256(sign, _mm256_cmpgt_epi32(r, _mm256_setzero_si256())));
-    const __m256 quantum = power(_mm256_sub_epi32(e, _mm256_set1_epi32(FUSED_BITS)));
-    return _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(r), quantum));
-}
-
-/* The lanes that the loop does not take. */
-static void refused_lanes(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k, bool read, uint32_t lanes,
-                          const uint32_t *d, uint32_t *out) {
-    for (; lanes; lanes &= lanes - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(lanes);
-        out[i] = fused_lane(f, row + i, n, k, read, d[i]);
-    }
+    const __m256i quantum = _mm256_sub_epi32(bits, _mm256_set1_epi32(FUSED_BITS << 23));
+    return _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(r), _mm256_castsi256_ps(quantum)));
 }
 
 AVX2 static ALWAYS_INLINE uint32_t lanes_of(__m256i mask) {
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
 }
 
-/* A column of two segments before its products are summed. */
-struct column {
-    __m256 up[PARTS];      /* what products are multiplied by, to count in units of 2^(E - 25) */
-    __m256i e[PARTS];      /* E */
-    __m256i sum[2][PARTS]; /* D in these units; sums of even and of odd k stay below 2^31 */
-    __m256i refused[PARTS];
-};
-
-/* e: what the survey found. */
-AVX2 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t row, uint32_t n, int shift, bool read,
-                                     uint32_t *const d[PARTS], const __m256i e[2], struct column *c) {
-    UNROLL
-    for (int h = 0; h < PARTS; h++) {
-        const __m256 old = load_d(d[h], read, shift);
-        const __m256i scaled = f->sfa ? scales(f, row + (uint32_t)(LANES * h), n) : _mm256_setzero_si256();
-        const __m256i all =
-            _mm256_max_epi32(_mm256_add_epi32(words_of(e, h), scaled), exponents_of(old, f->least_d - shift));
-        c->refused[h] = _mm256_or_si256(_mm256_cmpgt_epi32(all, _mm256_set1_epi32(FUSED_HIGH)),
-                                        _mm256_and_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(FUSED_LOW), all),
-                                                         _mm256_cmpgt_epi32(all, _mm256_set1_epi32(FUSED_NO_NUMBER))));
-        c->e[h] = clamp(all, fused_lowest(f), FUSED_HIGH);
-        const __m256i place = _mm256_sub_epi32(_mm256_set1_epi32(FUSED_BITS), c->e[h]);
-        c->up[h] = power(clamp(_mm256_add_epi32(place, scaled), -126, 127));
-        c->sum[0][h] = _mm256_cvttps_epi32(_mm256_mul_ps(old, power(place)));
-    }
+AVX2 static ALWAYS_INLINE uint32_t *cells(const struct simd_fused *f, uint32_t row, uint32_t n) {
+    return f->t.d + (size_t)n * f->t.d_stride + f->t.lane[row / SIMD_SEGMENT] + row % SIMD_SEGMENT;
 }
 
-#define BITS(e) _mm256_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
-
-/* The same without scale factors or a D that is scaled, as nearly always, with exponents where f32 has them. False: not
- * for these lanes, of which one has an E that is not in [FUSED_LOW, 25]. */
-AVX2 static ALWAYS_INLINE bool align_plain(const struct simd_fused *f, bool read, uint32_t *const d[PARTS],
-                                           const __m256i e[2], struct column *c) {
-    const __m256i least = _mm256_set1_epi16(-FUSED_BIAS), most = _mm256_set1_epi16(FUSED_BIAS + 1);
-    const __m256i in[2] = {_mm256_max_epi16(least, _mm256_min_epi16(most, e[0])),
-                           _mm256_max_epi16(least, _mm256_min_epi16(most, e[1]))};
-    __m256i other = _mm256_setzero_si256();
-    UNROLL
-    for (int h = 0; h < PARTS; h++) {
-        const __m256i of_products = _mm256_add_epi32(_mm256_slli_epi32(words_of(in, h), 23), BITS(0));
-        const __m256i old = read ? load(d[h]) : _mm256_setzero_si256();
-        const __m256i none =
-            _mm256_cmpeq_epi32(_mm256_setzero_si256(), _mm256_and_si256(old, _mm256_set1_epi32(INT32_MAX)));
-        const __m256i field = _mm256_and_si256(old, _mm256_set1_epi32(0x7f800000));
-        const __m256i of_d = _mm256_andnot_si256(none, _mm256_max_epi32(field, BITS(f->least_d)));
-        const __m256i all = _mm256_max_epi32(of_products, of_d);
-        other = _mm256_or_si256(other, _mm256_or_si256(_mm256_cmpgt_epi32(all, BITS(FUSED_BITS)),
-                                                       _mm256_cmpgt_epi32(BITS(FUSED_LOW), all)));
-        const __m256i bits = _mm256_max_epi32(all, BITS(fused_lowest(f)));
-        c->e[h] = _mm256_sub_epi32(_mm256_srli_epi32(bits, 23), _mm256_set1_epi32(FUSED_BIAS));
-        c->up[h] = _mm256_castsi256_ps(_mm256_sub_epi32(BITS(FUSED_BIAS + FUSED_BITS), bits));
-        c->sum[0][h] = _mm256_cvttps_epi32(_mm256_mul_ps(_mm256_castsi256_ps(old), c->up[h]));
-        c->refused[h] = _mm256_setzero_si256();
-    }
-    return !lanes_of(other);
+/* Negative where the sum of two parts left 32 bits: both have the sign that it has not. -2^31 has no magnitude there. */
+AVX2 static ALWAYS_INLINE __m256i left(__m256i u, __m256i v, __m256i sum) {
+    return _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(u, sum), _mm256_xor_si256(v, sum)),
+                           _mm256_cmpeq_epi32(sum, _mm256_set1_epi32(INT32_MIN)));
 }
 
-/* The products, in units of 2^(E - 25), cut toward zero. With `plain` 25 - E is in [0, 125]: added to a product's
- * exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
+/* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]: added to
+ * a number's exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
 AVX2 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k,
-                                            struct column *c, const bool plain) {
+                                            const __m256i up[PARTS], __m256i out[2][PARTS], const bool plain) {
     const float *x = f->t.a + simd_tile_a(row, k), *y = f->t.b + simd_tile_b(n, k);
-    __m256i sum[2][PARTS], up[PARTS];
+    __m256i sum[2][PARTS];
     UNROLL
     for (int h = 0; h < PARTS; h++) {
-        up[h] = plain ? _mm256_sub_epi32(_mm256_castps_si256(c->up[h]), BITS(0)) : _mm256_castps_si256(c->up[h]);
-        sum[0][h] = c->sum[0][h];
-        sum[1][h] = _mm256_setzero_si256();
+        sum[0][h] = out[0][h];
+        sum[1][h] = out[1][h];
     }
     for (uint32_t i = 0; i < f->t.step; i += 2, y += 2) {
         UNROLL
@@ -171,51 +141,111 @@ AVX2 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t
     }
     UNROLL
     for (int h = 0; h < PARTS; h++) {
-        c->sum[0][h] = sum[0][h];
-        c->sum[1][h] = sum[1][h];
+        out[0][h] = sum[0][h];
+        out[1][h] = sum[1][h];
     }
 }
 
-/* One instruction, two segments, one column. */
-AVX2 static ALWAYS_INLINE void column_avx2(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k) {
-    const bool read = k || f->t.accumulate;
-    const uint32_t row = seg * SIMD_SEGMENT;
+/* One instruction, two segments, one column: lanes of any exponents, scale factors, a D that is scaled. */
+AVX2 static __attribute__((noinline)) void column_any(const struct simd_fused *f, uint32_t row, uint32_t n,
+                                                      uint32_t k) {
     const int shift = fused_shift(f, k);
-    uint32_t *column = f->t.d + (size_t)n * f->t.d_stride, *first = column + f->t.lane[seg],
-             *second = column + f->t.lane[seg + 1], *d[PARTS] = {first, first + LANES, second, second + LANES};
-    __m256i e[2];
-    struct column c;
+    const __m256 down = power(_mm256_set1_epi32(-shift));
+    __m256i e[2], up[PARTS], bits[PARTS], sum[2][PARTS], refused[PARTS];
     survey(f, row, n, k, e);
-    if (!f->sfa && !shift && align_plain(f, read, d, e, &c)) {
-        sum_products(f, row, n, k, &c, true);
-    } else {
-        align(f, row, n, shift, read, d, e, &c);
-        sum_products(f, row, n, k, &c, false);
+    for (int h = 0; h < PARTS; h++) {
+        const uint32_t first = row + (uint32_t)(LANES * h);
+        const __m256 old = _mm256_mul_ps(_mm256_castsi256_ps(load(cells(f, first, n))), down);
+        const __m256i scaled = f->sfa ? scales(f, first, n) : _mm256_setzero_si256();
+        const __m256i all =
+            _mm256_max_epi32(_mm256_add_epi32(found(e, h), scaled), exponents_of(old, f->least_d - shift));
+        refused[h] = _mm256_or_si256(_mm256_cmpgt_epi32(all, _mm256_set1_epi32(FUSED_HIGH)),
+                                     _mm256_and_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(FUSED_LOW), all),
+                                                      _mm256_cmpgt_epi32(all, _mm256_set1_epi32(FUSED_NO_NUMBER))));
+        const __m256i cut = clamp(all, fused_lowest(f), FUSED_HIGH);
+        const __m256i place = _mm256_sub_epi32(_mm256_set1_epi32(FUSED_BITS), cut);
+        bits[h] = _mm256_castps_si256(power(cut));
+        up[h] = _mm256_castps_si256(power(clamp(_mm256_add_epi32(place, scaled), -126, 127)));
+        sum[0][h] = _mm256_cvttps_epi32(_mm256_mul_ps(old, power(place)));
+        sum[1][h] = _mm256_setzero_si256();
     }
+    sum_products(f, row, n, k, up, sum, false);
+    for (uint32_t h = 0; h < PARTS; h++) {
+        const __m256i both = _mm256_add_epi32(sum[0][h], sum[1][h]);
+        uint32_t lanes = lanes_of(_mm256_or_si256(refused[h], left(sum[0][h], sum[1][h], both)));
+        uint32_t *d = cells(f, row + LANES * h, n), out[LANES];
+        store(out, result(both, bits[h], f->odd));
+        for (; lanes; lanes &= lanes - 1) {
+            const uint32_t i = (uint32_t)__builtin_ctz(lanes);
+            out[i] = fused_lane(f, row + LANES * h + i, n, k, true, d[i]);
+        }
+        store(d, load(out));
+    }
+}
+
+/* D's exponents, where f32 has them: of 0 less than any. half: D is f16. */
+AVX2 static ALWAYS_INLINE __m256i bits_of_d(const struct simd_fused *f, __m256i old, const bool half) {
+    const __m256i field = _mm256_and_si256(old, _mm256_set1_epi32(0x7f800000));
+    if (!half) /* what a subnormal counts is too little for the loops anyway */
+        return field;
+    const __m256i none =
+        _mm256_cmpeq_epi32(_mm256_setzero_si256(), _mm256_and_si256(old, _mm256_set1_epi32(INT32_MAX)));
+    return _mm256_andnot_si256(none, _mm256_max_epi32(field, BITS(f->least_d)));
+}
+
+/* The same without, as nearly always, with exponents where f32 has them. False: nothing has happened; a lane's E is not
+ * in [FUSED_LOW, 25], or a sum left 32 bits. */
+AVX2 static ALWAYS_INLINE bool column(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k,
+                                      const bool half) {
+    __m256i e[2], up[PARTS], sum[2][PARTS], most = BITS(FUSED_LOW), least = BITS(FUSED_BITS);
+    survey(f, row, n, k, e);
     UNROLL
     for (int h = 0; h < PARTS; h++) {
-        const __m256i u = c.sum[0][h], v = c.sum[1][h], w = _mm256_add_epi32(u, v);
-        /* both have the sign that their sum has not: it left 32 bits. -2^31 has no magnitude there. */
-        const __m256i left = _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(u, w), _mm256_xor_si256(v, w)),
-                                             _mm256_cmpeq_epi32(w, _mm256_set1_epi32(INT32_MIN)));
-        const uint32_t lanes = lanes_of(_mm256_or_si256(c.refused[h], left));
-        __m256i r = result(w, c.e[h], f->odd);
-        uint32_t out[LANES];
-        if (lanes) {
-            _mm256_storeu_si256((__m256i *)(void *)out, r);
-            refused_lanes(f, row + (uint32_t)(LANES * h), n, k, read, lanes, d[h], out);
-            r = load(out);
-        }
-        _mm256_storeu_si256((__m256i *)(void *)d[h], r);
+        const __m256i old = load(cells(f, row + (uint32_t)(LANES * h), n));
+        const __m256i all = _mm256_max_epi32(found_bits(e, h), bits_of_d(f, old, half));
+        most = _mm256_max_epi32(most, all);
+        least = _mm256_min_epi32(least, all);
+        up[h] = _mm256_sub_epi32(BITS(FUSED_BITS), half ? _mm256_max_epi32(all, BITS(fused_lowest(f))) : all);
+        sum[0][h] = _mm256_cvttps_epi32(_mm256_castsi256_ps(_mm256_add_epi32(old, up[h])));
+        sum[1][h] = _mm256_setzero_si256();
     }
+    if (lanes_of(
+            _mm256_or_si256(_mm256_cmpgt_epi32(most, BITS(FUSED_BITS)), _mm256_cmpgt_epi32(BITS(FUSED_LOW), least))))
+        return false;
+    sum_products(f, row, n, k, up, sum, true);
+    __m256i lost = _mm256_setzero_si256();
+    UNROLL
+    for (int h = 0; h < PARTS; h++) {
+        const __m256i both = _mm256_add_epi32(sum[0][h], sum[1][h]);
+        lost = _mm256_or_si256(lost, left(sum[0][h], sum[1][h], both));
+        sum[0][h] = both;
+    }
+    if (lanes_of(lost))
+        return false;
+    UNROLL
+    for (int h = 0; h < PARTS; h++)
+        store(cells(f, row + (uint32_t)(LANES * h), n),
+              result(sum[0][h], _mm256_sub_epi32(BITS(FUSED_BITS), up[h]), half && f->odd));
+    return true;
+}
+
+AVX2 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const bool half) {
+    find_exponents(f, same_b);
+    for (uint32_t row = 0; row < f->t.segments * SIMD_SEGMENT; row += 2 * SIMD_SEGMENT)
+        for (uint32_t k = 0; k < f->t.k; k += f->t.step)
+            for (uint32_t n = 0; n < f->t.n; n++)
+                if (f->sfa || fused_shift(f, k) || !column(f, row, n, k, half))
+                    column_any(f, row, n, k);
 }
 
 AVX2 void fused_run_avx2(const struct simd_fused *f, bool same_b) {
-    fused_exponents(f, same_b);
-    for (uint32_t s = 0; s < f->t.segments; s += 2)
-        for (uint32_t k = 0; k < f->t.k; k += f->t.step)
-            for (uint32_t n = 0; n < f->t.n; n++)
-                column_avx2(f, s, n, k);
+    for (uint32_t n = 0; !f->t.accumulate && n < f->t.n; n++) /* a D of 0 takes no part */
+        for (uint32_t row = 0; row < f->t.segments * SIMD_SEGMENT; row += LANES)
+            store(cells(f, row, n), _mm256_setzero_si256());
+    if (f->odd || f->least_d > -126 || f->floor > FUSED_LOW)
+        run(f, same_b, true);
+    else
+        run(f, same_b, false);
 }
 
 #endif

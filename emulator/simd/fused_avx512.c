@@ -29,7 +29,7 @@ AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512i e) {
     return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(biased, _mm512_set1_epi32(BYTE_HUGE)));
 }
 
-/* As fused_exponents. In a word stand those of rows r, 16 + r and so on, in bytes or halves of it: a shift finds those
+/* As find_exponents of fused.c. In a word stand those of rows r, 16 + r and so on, in bytes or halves of it: a shift finds those
  * of a segment. Of B each fills a word; of halves B's are more by f32's bias. */
 AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b, const bool narrow) {
     const struct simd_tile *t = &f->t;

@@ -37,23 +37,6 @@ static ALWAYS_INLINE int32_t fused_exponent(float x, int32_t least) {
     return u >= UINT32_C(0x7f800000) ? FUSED_HUGE : e;
 }
 
-/* The exponents of A, and of B unless they are those of the call before. Compiled for each unit. */
-static ALWAYS_INLINE void fused_exponents(const struct simd_fused *f, bool same_b) {
-    const struct simd_tile *t = &f->t;
-    for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
-        const float *from = t->a + simd_tile_a(row, 0);
-        int16_t *to = f->work->a + simd_tile_a(row, 0);
-        for (uint32_t i = 0; i < t->k * SIMD_PANEL; i++)
-            to[i] = (int16_t)fused_exponent(from[i], f->least_a);
-    }
-    for (uint32_t n = 0; !same_b && n < t->n; n++) {
-        const float *from = t->b + simd_tile_b(n, 0);
-        uint32_t *to = f->work->b + simd_tile_b(n, 0);
-        for (uint32_t i = 0; i < t->k; i++)
-            to[i] = (uint32_t)(fused_exponent(from[i], f->least_b) & 0xffff) * UINT32_C(0x10001);
-    }
-}
-
 /* Below it there is nothing for the loops. */
 static inline int32_t fused_lowest(const struct simd_fused *f) { return f->floor > FUSED_LOW ? f->floor : FUSED_LOW; }
 
