@@ -85,7 +85,7 @@ AVX2 static ALWAYS_INLINE __m256i scales(const struct simd_fused *f, uint32_t ro
 }
 
 /* Bits of f32 of sum * 2^(E - 25), cut toward zero: rounded to nearest, then one place back where that was up; bits: of
- * 2^E. */
+ * 2^E. -2^31, whose magnitude is itself, comes out as it is. */
 AVX2 static ALWAYS_INLINE __m256i result(__m256i sum, __m256i bits, bool odd) {
     const __m256i u = _mm256_abs_epi32(sum), sign = _mm256_and_si256(sum, _mm256_set1_epi32(INT32_MIN));
     __m256i r = _mm256_castps_si256(_mm256_cvtepi32_ps(u));
@@ -109,10 +109,9 @@ AVX2 static ALWAYS_INLINE uint32_t *cells(const struct simd_fused *f, uint32_t r
     return f->t.d + (size_t)n * f->t.d_stride + f->t.lane[row / SIMD_SEGMENT] + row % SIMD_SEGMENT;
 }
 
-/* Negative where the sum of two parts left 32 bits: both have the sign that it has not. -2^31 has no magnitude there. */
+/* Negative where the sum of two parts left 32 bits: both have the sign that it has not. */
 AVX2 static ALWAYS_INLINE __m256i left(__m256i u, __m256i v, __m256i sum) {
-    return _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(u, sum), _mm256_xor_si256(v, sum)),
-                           _mm256_cmpeq_epi32(sum, _mm256_set1_epi32(INT32_MIN)));
+    return _mm256_and_si256(_mm256_xor_si256(u, sum), _mm256_xor_si256(v, sum));
 }
 
 /* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]: added to

@@ -1,0 +1,127 @@
+/* What each of the host's vector units makes of a product with the bits of a B200: for every element what the rule for
+ * one element makes of it. The operands are what the loops sort out: exponents near and far, zeros, sums that leave 32
+ * bits, infinities and NaN, a D of any size.
+ */
+#include "simd/fused_lane.h"
+#include "unit/engines/fixture.h"
+
+enum { ROWS = 64, N = 8, INSTRUCTIONS = 3, ROUNDS = 4 };
+
+static const struct type {
+    const char *name;
+    uint32_t step;
+    int least, most, bits; /* exponents, and bits of a significand after its first */
+    bool half;             /* D is f16 */
+} types[] = {
+    {"f16", 16, -14, 15, 10, false},   {"f16 to f16", 16, -14, 15, 10, true}, {"bf16", 16, -126, 127, 7, false},
+    {"tf32", 8, -126, 127, 10, false}, {"e4m3", 32, -6, 8, 3, false},
+};
+
+enum style { NEAR, ANY, SPARSE, SPECIAL, LARGEST, LIMIT, HIGH, LOW, STYLES }; /* of A and B, */
+enum d_style { D_ZERO, D_NEAR, D_BITS, D_LARGEST, D_LIMIT, D_STYLES };        /* and of D */
+
+static uint64_t state = 1;
+static float a[SIMD_MAX_ROWS * SIMD_A_STRIDE], b[SIMD_MAX_ROWS * SIMD_B_STRIDE];
+static uint32_t before[ROWS * N], want[ROWS * N], out[ROWS * N];
+static struct simd_exponents work;
+
+static uint32_t draw(uint32_t n) { return (uint32_t)(fixture_random(&state) >> 32) % n; }
+
+static float number(int e, uint32_t significand, uint32_t sign) {
+    return num_f32_from_bits(sign << 31 | (uint32_t)(e + FUSED_BIAS) << 23 | significand);
+}
+
+/* Element k of a row or column. `sign`: of LARGEST and LIMIT, whose products add up to more than 32 bits have in the
+ * loops, or to -2^31. */
+static float element(const struct type *t, enum style style, uint32_t k, uint32_t sign) {
+    const int middle = (t->least + t->most) / 2;
+    int low = middle - 3, high = middle + 3;
+    if (style == ANY || style == HIGH)
+        high = t->most;
+    if (style == ANY || style == LOW)
+        low = t->least;
+    if (style == HIGH)
+        low = t->most - 2;
+    if (style == LOW)
+        high = t->least + 2;
+    const uint32_t all = (UINT32_C(1) << t->bits) - 1, shift = 23 - (uint32_t)t->bits;
+    if (style == LARGEST)
+        return number(middle, all << shift, sign);
+    if (style == LIMIT)
+        return k % t->step < 25 ? 1.5f : 1.0f;
+    if (style == SPECIAL && draw(500) == 0)
+        return num_f32_from_bits(draw(2) << 31 | UINT32_C(0x7f800000) | (draw(3) ? 0 : 1 << 22));
+    if (draw(style == SPARSE ? 2 : 40) == 0)
+        return number(-FUSED_BIAS, 0, draw(2));
+    return number(low + (int)draw((uint32_t)(high - low + 1)), draw(all + 1) << shift, draw(2));
+}
+
+/* With a D of f16 its numbers alone. */
+static uint32_t element_of_d(const struct type *t, enum d_style style, uint32_t sign) {
+    const int middle = (t->least + t->most) / 2 * 2;
+    const uint32_t significand = draw(1 << 10) << 13, any = draw(2);
+    if (style == D_LIMIT)
+        return num_f32_bits(-0.75f);
+    if (style == D_ZERO || draw(20) == 0)
+        return any << 31;
+    if (style == D_LARGEST)
+        return num_f32_bits(number(middle + 1, UINT32_C(0x7fe000), sign));
+    if (style == D_NEAR)
+        return num_f32_bits(number(middle - 4 + (int)draw(8), significand, any));
+    return t->half ? num_f32_bits(number(-14 + (int)draw(30), significand, any)) : draw(UINT32_MAX);
+}
+
+static void check(const struct simd_fused *f, enum simd simd) {
+    struct simd_fused of = *f;
+    of.t.d = out;
+    memcpy(out, before, sizeof out);
+    simd_fused_multiply(simd, &of, false);
+    CHECK_MEM(out, want, sizeof out);
+}
+
+static void run(const struct type *t, enum style style, enum d_style d_style, bool accumulate) {
+    const uint32_t sign = style == LIMIT ? 1 : draw(2);
+    for (uint32_t k = 0; k < INSTRUCTIONS * t->step; k++) {
+        for (uint32_t r = 0; r < ROWS; r++)
+            a[simd_tile_a(r, k)] = element(t, style, k, 0);
+        for (uint32_t n = 0; n < N; n++)
+            b[simd_tile_b(n, k)] = (style == LIMIT ? -1.0f : 1.0f) * element(t, style, k, sign);
+    }
+    for (uint32_t i = 0; i < ROWS * N; i++)
+        before[i] = element_of_d(t, d_style, sign);
+    const struct simd_fused f = {.t = {.d_stride = ROWS,
+                                       .lane = {0, 16, 32, 48},
+                                       .segments = ROWS / SIMD_SEGMENT,
+                                       .n = N,
+                                       .k = t->half ? t->step : INSTRUCTIONS * t->step,
+                                       .step = t->step,
+                                       .a = a,
+                                       .b = b,
+                                       .accumulate = accumulate},
+                                 .least_a = t->least,
+                                 .least_b = t->least,
+                                 .least_d = t->half ? -14 : -126,
+                                 .floor = t->half ? -21 : -133,
+                                 .shift = t->half ? 0 : (int)draw(2) * (int)draw(16),
+                                 .odd = t->half,
+                                 .work = &work};
+    for (uint32_t n = 0; n < N; n++)
+        for (uint32_t r = 0; r < ROWS; r++) {
+            uint32_t d = before[n * ROWS + r];
+            for (uint32_t k = 0; k < f.t.k; k += t->step)
+                d = fused_lane(&f, r, n, k, k || accumulate, d);
+            want[n * ROWS + r] = d;
+        }
+    for (enum simd simd = SIMD_PORTABLE; simd <= SIMD_AVX512; simd++)
+        if (simd_available(simd))
+            check(&f, simd);
+}
+
+int main(void) {
+    for (uint32_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (enum style style = 0; style < STYLES; style++)
+            for (enum d_style d = 0; d < D_STYLES; d++)
+                for (uint32_t round = 0; round < ROUNDS; round++)
+                    run(&types[i], style, d, round > 0);
+    return check_report();
+}
