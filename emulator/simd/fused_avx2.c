@@ -20,7 +20,8 @@ AVX2 static ALWAYS_INLINE __m256i exponents_of(__m256 d, int least) {
     return _mm256_blendv_epi8(e, _mm256_set1_epi32(FUSED_HUGE), _mm256_cmpgt_epi32(u, _mm256_set1_epi32(0x7f7fffff)));
 }
 
-/* As find_exponents of fused.c. In a word stand those of rows r and 8 + r, in halves of it; B's, more by f32's bias, fill both. */
+/* As find_exponents of fused.c. A word has those of rows r and 8 + r, in its halves. B's, more by f32's bias, fill both
+ * halves. */
 AVX2 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b) {
     const struct simd_tile *t = &f->t;
     for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
@@ -114,8 +115,8 @@ AVX2 static ALWAYS_INLINE __m256i left(__m256i u, __m256i v, __m256i sum) {
     return _mm256_and_si256(_mm256_xor_si256(u, sum), _mm256_xor_si256(v, sum));
 }
 
-/* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]: added to
- * a number's exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
+/* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]. Added
+ * to a number's exponent they multiply it, and make less than 1 of a zero or a subnormal. */
 AVX2 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k,
                                             const __m256i up[PARTS], __m256i out[2][PARTS], const bool plain) {
     const float *x = f->t.a + simd_tile_a(row, k), *y = f->t.b + simd_tile_b(n, k);

@@ -29,8 +29,8 @@ AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512i e) {
     return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(biased, _mm512_set1_epi32(BYTE_HUGE)));
 }
 
-/* As find_exponents of fused.c. In a word stand those of rows r, 16 + r and so on, in bytes or halves of it: a shift finds those
- * of a segment. Of B each fills a word; of halves B's are more by f32's bias. */
+/* As find_exponents of fused.c. A word has those of rows r, 16 + r and so on, in its bytes or halves: a shift finds
+ * those of a segment. One of B fills a word; in halves B's are more by f32's bias. */
 AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b, const bool narrow) {
     const struct simd_tile *t = &f->t;
     const int parts = narrow ? 4 : 2, bits = 32 / parts;
@@ -194,8 +194,8 @@ AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg,
     }
 }
 
-/* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]: added to
- * a number's exponent it multiplies it, and makes less than 1 of a zero or a subnormal. */
+/* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]. Added
+ * to a number's exponent they multiply it, and make less than 1 of a zero or a subnormal. */
 AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
                                               const __m512i up[4], __m512i out[2][4], const bool plain) {
     const float *x = f->t.a + simd_tile_a(seg * SIMD_SEGMENT, k), *y = f->t.b + simd_tile_b(n, k);
