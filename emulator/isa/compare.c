@@ -53,6 +53,39 @@ static inline uint32_t gather_signs(const uint32_t t[MACH_WARP]) {
     }
 #endif
 
+/* Words of 32 bits, which the host compares at once, by `op`. */
+#if defined(ISA_UNIT)
+#if defined(__AVX512F__)
+#define COMPARE_OP(name, ints512, ints256)                                                                             \
+    static ALU_INLINE uint32_t name##_op(const uint32_t *a, const uint32_t *b, unsigned i) {                           \
+        const __m512i x = _mm512_loadu_si512(a + i), y = _mm512_loadu_si512(b + i);                                    \
+        return ints512;                                                                                                \
+    }
+#define COMPARE_PART 16u
+#define COMPARE_FLOATS(how) _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), how)
+#else
+#define COMPARE_OP(name, ints512, ints256)                                                                             \
+    static ALU_INLINE uint32_t name##_op(const uint32_t *a, const uint32_t *b, unsigned i) {                           \
+        const __m256i x = _mm256_loadu_si256((const __m256i_u *)(a + i)),                                              \
+                      y = _mm256_loadu_si256((const __m256i_u *)(b + i));                                              \
+        return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(ints256));                                             \
+    }
+#define COMPARE_PART 8u
+#define COMPARE_FLOATS(how) _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), how))
+#endif
+#define COMPARE_32(name, elem, load, cond, ints512, ints256)                                                           \
+    COMPARE_OP(name, ints512, ints256)                                                                                 \
+    static uint32_t name(const void *a, const void *b, uint32_t mask) {                                                \
+        uint32_t t = 0;                                                                                                \
+        (void)mask;                                                                                                    \
+        for (unsigned i = 0; i < MACH_WARP; i += COMPARE_PART)                                                         \
+            t |= name##_op(a, b, i) << i;                                                                              \
+        return t;                                                                                                      \
+    }
+#else
+#define COMPARE_32(name, elem, load, cond, ints512, ints256) COMPARE(name, uint32_t, elem, load, cond)
+#endif
+
 /* 9.3.1.1 */
 #define TO_u16(x) ((uint16_t)(x))
 #define TO_s16(x) ((int16_t)(x))
@@ -65,22 +98,23 @@ static inline uint32_t gather_signs(const uint32_t t[MACH_WARP]) {
 EQUAL(u16, uint32_t, uint16_t)
 LESS(u16, uint32_t, uint16_t)
 LESS(s16, uint32_t, int16_t)
-EQUAL(u32, uint32_t, uint32_t)
-LESS(u32, uint32_t, uint32_t)
-LESS(s32, uint32_t, int32_t)
+#define TOP(x) _mm256_xor_si256(x, _mm256_set1_epi32(INT32_MIN))
+COMPARE_32(eq_u32, uint32_t, TO_u32, a == b, _mm512_cmpeq_epi32_mask(x, y), _mm256_cmpeq_epi32(x, y))
+COMPARE_32(lt_u32, uint32_t, TO_u32, a < b, _mm512_cmplt_epu32_mask(x, y), _mm256_cmpgt_epi32(TOP(y), TOP(x)))
+COMPARE_32(lt_s32, int32_t, TO_s32, a < b, _mm512_cmplt_epi32_mask(x, y), _mm256_cmpgt_epi32(y, x))
 EQUAL(u64, uint64_t, uint64_t)
 LESS(u64, uint64_t, uint64_t)
 LESS(s64, uint64_t, int64_t)
 
 /* 9.3.1.2: C's own operators are ordered, but for != */
-#define FLOATS(T, word, elem, load)                                                                                    \
-    COMPARE(eq_##T, word, elem, load, a == b)                                                                          \
-    COMPARE(ne_##T, word, elem, load, a<b || a> b)                                                                     \
-    COMPARE(lt_##T, word, elem, load, a < b)                                                                           \
-    COMPARE(le_##T, word, elem, load, a <= b)                                                                          \
-    COMPARE(num_##T, word, elem, load, a == a && b == b)
-FLOATS(f32, uint32_t, float, num_f32_from_bits)
-FLOATS(f64, uint64_t, double, num_f64_from_bits)
+#define FLOATS(name, cond, how)                                                                                        \
+    COMPARE_32(name##_f32, float, num_f32_from_bits, cond, COMPARE_FLOATS(how), COMPARE_FLOATS(how))                   \
+    COMPARE(name##_f64, uint64_t, double, num_f64_from_bits, cond)
+FLOATS(eq, a == b, _CMP_EQ_OQ)
+FLOATS(ne, a<b || a> b, _CMP_NEQ_OQ)
+FLOATS(lt, a < b, _CMP_LT_OQ)
+FLOATS(le, a <= b, _CMP_LE_OQ)
+FLOATS(num, a == a && b == b, _CMP_ORD_Q)
 
 struct comparison {
     enum ptx_mod cmp, type; /* .lo, .ls, .hi and .hs are lt, le, gt and ge of unsigned types */
@@ -175,12 +209,21 @@ static void write_pred(struct warp *w, const struct warp_opnd *o, uint32_t mask,
 }
 
 /* setp of one register and no BoolOp, which is nearly all of them. */
-static enum warp_status setp_plain(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct compare_plan *p = in->data;
-    const uint32_t t = compare_words(p->compare, warp_fast_src(w, in, 1), warp_fast_src(w, in, 2), mask);
-    uint32_t *d = warp_fast_dst(w, in, 0);
-    *d = (*d & ~mask) | (t & mask);
-    return alu_poison(w, in, mask, 2);
+#define SETP_PLAIN(name, compare_ab)                                                                                   \
+    static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const struct comparison *c = ((const struct compare_plan *)in->data)->compare;                                 \
+        const void *a = warp_fast_src(w, in, c->exchanged ? 2 : 1), *b = warp_fast_src(w, in, c->exchanged ? 1 : 2);   \
+        const uint32_t t = (compare_ab)(a, b, mask) ^ c->flip;                                                         \
+        uint32_t *d = warp_fast_dst(w, in, 0);                                                                         \
+        *d = (*d & ~mask) | (t & mask);                                                                                \
+        return alu_poison(w, in, mask, 2);                                                                             \
+    }
+SETP_PLAIN(setp_plain, c->fn)
+SETP_PLAIN(setp_eq_u32, eq_u32)
+SETP_PLAIN(setp_lt_u32, lt_u32)
+SETP_PLAIN(setp_lt_s32, lt_s32)
+static warp_fn plain_setp(const struct comparison *c) {
+    return c->fn == eq_u32 ? setp_eq_u32 : c->fn == lt_u32 ? setp_lt_u32 : c->fn == lt_s32 ? setp_lt_s32 : setp_plain;
 }
 
 /* 9.7.6.2, 9.7.7.2 */
@@ -320,7 +363,7 @@ static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_fo
     if (!plan_operands(b, in, p))
         return false;
     bool plain = !p->has_q && !p->bool_op && !p->half && !p->ftz && !alu_is_sink(&in->o[0]);
-    in->fn = plain ? setp_plain : setp;
+    in->fn = plain ? plain_setp(p->compare) : setp;
     return true;
 }
 

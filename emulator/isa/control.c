@@ -6,10 +6,11 @@
 static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t mask) {
     struct group *g = w->g;
     uint32_t target = in->o[0].target;
-    if (mask == g->mask)
-        g->pc = target;
-    else
-        warp_split(w, in, mask, target, g->pc + 1);
+    if (mask == g->mask) {
+        g->pc = target - 1; /* the group stays as it is, and the core goes on behind that */
+        return WARP_NEXT;
+    }
+    warp_split(w, in, mask, target, g->pc + 1);
     return WARP_JUMP;
 }
 

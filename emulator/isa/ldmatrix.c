@@ -152,7 +152,7 @@ static bool all_rows(const struct warp *w, const struct matrix_form *f, struct w
 
 /* False: nothing has happened. */
 static bool load_rows(struct warp *w, const struct insn *in, const struct matrix_form *f) {
-    uint32_t out[4][MACH_WARP], poison = 0;
+    uint32_t none[MACH_WARP], poison = 0;
     struct warp_span s;
     if (!all_rows(w, f, &s))
         return false;
@@ -160,15 +160,14 @@ static bool load_rows(struct warp *w, const struct insn *in, const struct matrix
         poison |= warp_bits_get(s.poison, s.at[r], 16);
     if (poison)
         return false;
-    for (uint32_t r = 0; r < 8 * f->count; r++)
-        memcpy(out[r / 8] + 4 * (r % 8), s.host + s.at[r], 16);
     for (uint32_t m = 0; m < f->count; m++) {
+        uint32_t *const d = f->reg[m] == WARP_SINK ? none : warp_dst32(w, f->reg[m]);
+        for (uint32_t r = 0; r < 8; r++)
+            memcpy(d + 4 * r, s.host + s.at[8 * m + r], 16);
         if (f->trans)
-            transpose(out[m]);
-        if (f->reg[m] != WARP_SINK) {
-            memcpy(warp_dst32(w, f->reg[m]), out[m], sizeof out[m]);
+            transpose(d);
+        if (f->reg[m] != WARP_SINK)
             warp_set_poison(w, f->reg[m], WARP_ALL_LANES, 0);
-        }
         tell_matrix(w, in, s.at + 8 * m, f->trans, EFFECT_READ);
     }
     return true;

@@ -10,8 +10,9 @@
 
 #include "warp/warp.h"
 
-#define CHAIN_MOST 24u /* links: a turn that ends within them runs them one by one */
+#define CHAIN_MOST 48u /* links */
 #define CHAIN_LEAST 3u
+#define CHAIN_PART 6u /* a turn that ends within a chain runs so many links or more as a copy, fewer one by one */
 
 /* Instructions on 32-bit registers that have links: name, sources. */
 /* clang-format off */
@@ -51,9 +52,12 @@ struct warp_chain {
     const struct chain_links *links;
 };
 
-/* Runs it from link `at` on, and the island's clock; how many instructions were done. *status: of the last. */
-static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uint32_t at, enum warp_status *status) {
-    const struct chain_op *const first = c->op + at;
+/* Runs it from link `at` on, at most `most` links, and the island's clock; how many instructions were done. *status: of
+ * the last. */
+static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uint32_t at, uint32_t most,
+                                 enum warp_status *status) {
+    const struct chain_op *first = c->op + at;
+    struct chain_op part[CHAIN_MOST];
     uint32_t poison = 0;
     for (uint32_t i = 0; i < c->num_live; i++)
         poison |= w->pz[c->live[i]];
@@ -61,6 +65,11 @@ static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uin
         poison |= w->pz[c->op[i].pz];
     if (poison)
         return 0;
+    if (most < c->num - at) {
+        memcpy(part, first, most * sizeof *part);
+        part[most] = c->op[c->num];
+        first = part;
+    }
     w->chain_clock = w->island->clock;
     w->chain = first;
     w->chain_status = WARP_NEXT;

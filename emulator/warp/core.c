@@ -428,13 +428,16 @@ static uint32_t join_pc(const struct warp *w, const struct group *g) {
     return w->joins[g->join].pc;
 }
 
-/* Runs chains from `in` on that follow each other and end by `end`: how many instructions were done. */
+/* Runs chains from `in` on that follow each other, until `end`: how many instructions were done. */
 static uint32_t run_chains(struct warp *w, const struct insn *in, const struct insn *end, uint64_t *clock,
                            enum warp_status *status) {
     const struct insn *const first = in;
-    while (in != end && in->chain && in->chain->num - in->chain_at <= (uint32_t)(end - in) && *status == WARP_NEXT) {
+    while (in != end && in->chain && *status == WARP_NEXT) {
+        const uint32_t left = (uint32_t)(end - in);
+        if (left < CHAIN_PART && left < in->chain->num - in->chain_at)
+            break;
         w->island->clock = *clock;
-        const uint32_t n = chain_run(w, in->chain, in->chain_at, status);
+        const uint32_t n = chain_run(w, in->chain, in->chain_at, left, status);
         *clock += n;
         in += n;
         if (!n)
