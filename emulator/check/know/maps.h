@@ -27,7 +27,7 @@ struct map_acquires {
 /* tensormap.cp_fenceproxy: the lanes of a warp wait for one another, then read and write as one. Its qualifiers name
  * the order of its fence. */
 static inline bool maps_is_copy(const struct event_access *e) {
-    return e->by.what && strcmp(e->by.what, "tensormap.cp_fenceproxy") == 0;
+    return e->by.what && *e->by.what == 't' && strcmp(e->by.what, "tensormap.cp_fenceproxy") == 0;
 }
 /* On FENCE_PROXY_TENSORMAP. */
 void maps_fence(struct race *r, const struct event_sync *e);

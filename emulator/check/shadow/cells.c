@@ -33,6 +33,9 @@ struct region {
     bool sorted;                   /* its accesses are marks; before that: */
     struct listed *reads, *writes; /* lists in which no write shares bytes with another access */
     uint32_t num_reads, cap_reads, num_writes, cap_writes;
+    struct extent {
+        uint32_t from, to;
+    } read, written; /* all listed ones are within it */
     bool any_lost;
     uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
     uint64_t (*lost_reads)[REGION_PAGES * PAGE_SECTORS /
@@ -126,10 +129,11 @@ static void sort(struct cells *c, struct shard *s, struct region *region) {
     region->sorted = true;
 }
 
+static uint32_t end_of(const struct listed *l) { return l->at + (l->rows - 1u) * l->who.stride + l->size; }
+
 /* May two accesses share a byte? */
 static bool may_share(const struct listed *a, const struct listed *b) {
-    const uint32_t end_a = a->at + (a->rows - 1u) * a->who.stride + a->size;
-    const uint32_t end_b = b->at + (b->rows - 1u) * b->who.stride + b->size;
+    const uint32_t end_a = end_of(a), end_b = end_of(b);
     const uint32_t stride = a->rows > 1 ? a->who.stride : b->who.stride;
     if (a->at >= end_b || b->at >= end_a)
         return false;
@@ -140,12 +144,21 @@ static bool may_share(const struct listed *a, const struct listed *b) {
     return further < a->size || further + b->size > stride;
 }
 
+/* Does an access share bytes with the extent? */
+static bool is_in(const struct extent *x, const struct listed *l) { return l->at < x->to && x->from < end_of(l); }
+
+static void extend(struct extent *x, const struct listed *l) {
+    const uint32_t end = end_of(l);
+    x->from = !x->to || l->at < x->from ? l->at : x->from;
+    x->to = end > x->to ? end : x->to;
+}
+
 static bool may_conflict(const struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
-    for (uint32_t i = 0; i < region->num_writes; i++)
+    for (uint32_t i = 0; is_in(&region->written, l) && i < region->num_writes; i++)
         if (may_share(&region->writes[i], l))
             return true;
-    for (uint32_t i = 0; writes && i < region->num_reads; i++)
+    for (uint32_t i = 0; writes && is_in(&region->read, l) && i < region->num_reads; i++)
         if (may_share(&region->reads[i], l))
             return true;
     return false;
@@ -176,7 +189,8 @@ static void lose_read(struct region *region, const struct listed *l) {
 
 static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {
     const struct mark m = brief_mark(&l->who);
-    for (uint32_t row = 0; row < l->rows && (region->any_lost || region->lost_reads); row++)
+    const bool conflicts_with_reads = m.flags & MARK_WRITE && region->lost_reads;
+    for (uint32_t row = 0; row < l->rows && (region->any_lost || conflicts_with_reads); row++)
         for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
             judge_lost(c, region, at, &m);
 }
@@ -185,7 +199,8 @@ static void judge_listed_lost(const struct cells *c, const struct region *region
 static bool is_again(struct listed *list, uint32_t num, const struct listed *l) {
     for (uint32_t i = num; i > 0 && num - i < LOOP_READS; i--) {
         struct listed *old = &list[i - 1];
-        if (old->at != l->at || old->size != l->size || old->rows != l->rows || old->who.flags != l->who.flags)
+        if (old->at != l->at || old->who.lane != l->who.lane || old->size != l->size || old->rows != l->rows ||
+            old->who.flags != l->who.flags)
             continue;
         const struct mark a = brief_mark(&old->who), b = brief_mark(&l->who);
         if (!same_reader(&a, &b))
@@ -215,6 +230,7 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     }
     *to = grown;
     (*to)[(*num)++] = *l;
+    extend(writes ? &region->written : &region->read, l);
 }
 
 static struct region *region_in(struct shard *s, uint64_t number) {
@@ -247,6 +263,24 @@ static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t
     else
         list(c, region, &l);
     pthread_mutex_unlock(&s->lock);
+}
+
+uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64_t *at, uint32_t size, uint32_t lanes) {
+    const uint64_t number = at[__builtin_ctz(lanes)] >> REGION_SHIFT;
+    struct shard *s = &c->shard[number % SHARDS];
+    struct listed l = {.who = brief_of(&t->mark), .size = (uint16_t)size, .rows = 1};
+    pthread_mutex_lock(&s->lock);
+    struct region *region = region_in(s, number);
+    for (; lanes && !region->sorted && !region->num_writes && !region->any_lost; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        if (at[lane] >> REGION_SHIFT != number || (at[lane] + size - 1) >> REGION_SHIFT != number)
+            break;
+        l.at = at[lane] % (1u << REGION_SHIFT);
+        l.who.lane = (int8_t)lane;
+        list(c, region, &l);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return lanes;
 }
 
 void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {

@@ -55,38 +55,63 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-/* On an access by lanes from `first` on to [at, at + bytes), as `unit` says. */
+/* On an access by lanes from `first` on to [at, at + bytes), as the unit in `flags` says. */
 static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
-                uint64_t bytes, uint32_t unit) {
+                uint64_t bytes, uint8_t flags) {
     const uint64_t at = e->at[first];
-    t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
+    t->mark.flags = flags;
     t->mark.lane = (int8_t)first;
     t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;
     cells_touch(a->cells, t, at, (uint32_t)bytes, 1, 0);
 }
 
-static bool all_same(const struct event_access *e) {
+/* Is each lane's address that of the lane before it, and `step` bytes further? */
+static bool all_further(const struct event_access *e, uint64_t step) {
     uint64_t other = 0;
-    for (uint32_t l = 1; l < VCLOCK_LANES; l++)
-        other |= e->at[l] ^ e->at[0];
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        other |= e->at[l] ^ (e->at[0] + l * step);
     return !other;
+}
+
+/* Those of the lanes whose bytes are next to those of no adjacent lane. */
+static uint32_t lone_lanes(const struct event_access *e, uint32_t lanes) {
+    uint32_t joined = 0;
+    for (uint32_t l = 0; l + 1 < VCLOCK_LANES; l++)
+        joined |= (uint32_t)(e->at[l + 1] == e->at[l] + e->size) << l;
+    joined &= lanes & lanes >> 1;
+    return lanes & ~(joined | joined << 1);
 }
 
 /* Adjacent lanes with adjacent bytes make one run; so do lanes that all read the same bytes. */
 static void touch_lanes(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t lanes) {
-    const uint32_t unit = thread_flags(e) / MARK_UNIT;
-    if (lanes == UINT32_MAX && e->effect == EFFECT_READ && all_same(e)) {
-        run(a, t, e, 0, e->size, EVERY_LANE);
+    const uint8_t flags = thread_flags(e);
+    const uint32_t unit = flags / MARK_UNIT;
+    if (lanes == UINT32_MAX && e->effect == EFFECT_READ && all_further(e, 0)) {
+        run(a, t, e, 0, e->size, (uint8_t)(flags % MARK_UNIT + EVERY_LANE * MARK_UNIT));
         return;
     }
+    if (lanes == UINT32_MAX && unit < ONE_LANE && all_further(e, e->size)) {
+        run(a, t, e, 0, (uint64_t)VCLOCK_LANES * e->size, flags);
+        return;
+    }
+    uint32_t lone = e->effect != EFFECT_READ ? 0 : unit < ONE_LANE ? lone_lanes(e, lanes) : lanes;
     while (lanes) {
+        if (lone & lanes & -lanes) { /* reads of lanes on their own, at once */
+            const uint32_t others = lanes & ~lone, most = lone & lanes & ((others & -others) - 1);
+            t->mark.flags = flags;
+            const uint32_t left = cells_list_reads(a->cells, t, e->at, e->size, most);
+            lanes &= ~(most & ~left);
+            lone = left == most ? 0 : lone;
+            if (left != most)
+                continue;
+        }
         const uint32_t first = (uint32_t)__builtin_ctz(lanes);
         uint32_t n = 1;
         lanes &= lanes - 1;
         while (unit < ONE_LANE && first + n < VCLOCK_LANES && lanes >> (first + n) & 1 &&
                e->at[first + n] == e->at[first] + (uint64_t)n * e->size)
             lanes &= ~(1u << (first + n++));
-        run(a, t, e, first, (uint64_t)n * e->size, unit);
+        run(a, t, e, first, (uint64_t)n * e->size, flags);
     }
 }
 

@@ -123,6 +123,9 @@ void columns_free(struct race *r, struct columns *c);
 /* On an access as t->mark says to [at, at + size), repeated `rows` times, `stride` apart; its lane is that of the first
  * byte. */
 void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride);
+/* The same for reads of `size` bytes at `at[]` by lanes of a warp, each with a run of its own. Takes those that only
+ * need to be listed, in order; returns the others. */
+uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64_t *at, uint32_t size, uint32_t lanes);
 /* The device's malloc returns [at, at + bytes): earlier accesses are ordered before, by their free. */
 void cells_forget(struct cells *c, uint64_t at, uint64_t bytes);
 
