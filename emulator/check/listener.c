@@ -143,9 +143,10 @@ static void sync(const struct listener *self, const struct event_sync *e) {
     count(&c->known, 1);
     if (e->kind <= SYNC_MBAR_TEST)
         sync_of_mbar(self, &c->known, e);
-    else if (e->kind <= SYNC_BAR_PASS)
+    else if (e->kind <= SYNC_BAR_PASS) {
         barriers_sync_cta(&c->known, e);
-    else if (e->kind <= SYNC_CLUSTER_PASS)
+        shadow_sync(c->shadow, e);
+    } else if (e->kind <= SYNC_CLUSTER_PASS)
         barriers_sync_cluster(&c->known, e);
     else if (e->kind >= SYNC_GRID_WAIT)
         grids_sync(self->ctx, &c->known, e);

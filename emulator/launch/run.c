@@ -234,7 +234,8 @@ static void tell(const struct launch_state *st, enum event_host_kind kind) {
                                                  .resident = place_capacity(&st->grid.gpu->config, &n, ctas),
                                                  .early = cfg->early,
                                                  .triggers = launch_kernel_has(cfg->kernel, PTX_MOD_launch_dependents),
-                                                 .waits = launch_kernel_has(cfg->kernel, PTX_MOD_wait)});
+                                                 .waits = launch_kernel_has(cfg->kernel, PTX_MOD_wait),
+                                                 .plain = launch_kernel_is_plain(cfg->kernel)});
 }
 
 /* Prints a progress line that the next output overwrites. next_cluster changes only between rounds, when no island

@@ -79,19 +79,39 @@ bool launch_kernel_shares(const struct warp_func *kernel) {
     return false;
 }
 
-static bool func_has(const struct ptx_func *f, enum ptx_mod action, bool *calls) {
+typedef bool asks(const struct ptx_insn *in, enum ptx_mod word);
+
+/* Has the kernel, or a function of its module that it may call, such an instruction? */
+static bool func_has(const struct ptx_func *f, asks *is_such, enum ptx_mod word, bool *calls) {
     for (uint32_t i = 0; i < f->num_insns; i++) {
-        if (f->insns[i].op == PTX_OP_griddepcontrol && ptx_has(&f->insns[i], action))
+        if (is_such(&f->insns[i], word))
             return true;
         *calls |= calls_out(&f->insns[i]);
     }
     return false;
 }
 
-bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action) {
+static bool kernel_has(const struct warp_func *kernel, asks *is_such, enum ptx_mod word) {
     const struct ptx_module *m = kernel->module->ptx;
-    bool calls = false, has = func_has(kernel->src, action, &calls);
+    bool calls = false, has = func_has(kernel->src, is_such, word, &calls);
     for (uint32_t i = 0; calls && !has && i < m->num_funcs; i++)
-        has = !m->funcs[i]->is_entry && func_has(m->funcs[i], action, &calls);
+        has = !m->funcs[i]->is_entry && func_has(m->funcs[i], is_such, word, &calls);
     return has;
 }
+
+static bool is_griddepcontrol(const struct ptx_insn *in, enum ptx_mod action) {
+    return in->op == PTX_OP_griddepcontrol && ptx_has(in, action);
+}
+
+bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action) {
+    return kernel_has(kernel, is_griddepcontrol, action);
+}
+
+/* Of families that an engine serves, or that wait for one. */
+static bool is_async(const struct ptx_insn *in, enum ptx_mod) {
+    const enum ptx_family f = ptx_op_family(in->op);
+    return (f >= PTX_FAMILY_cp_async && f <= PTX_FAMILY_tensormap_fence) || f >= PTX_FAMILY_tcgen05_alloc ||
+           f == PTX_FAMILY_mbarrier || f == PTX_FAMILY_cancel || f == PTX_FAMILY_none;
+}
+
+bool launch_kernel_is_plain(const struct warp_func *kernel) { return !kernel_has(kernel, is_async, PTX_MOD_unknown); }

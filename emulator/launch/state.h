@@ -74,6 +74,8 @@ struct launch_island {
 bool launch_kernel_shares(const struct warp_func *kernel);
 /* Does it, or a function that it calls, contain this griddepcontrol (.launch_dependents or .wait)? launch/shares.c */
 bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action);
+/* Are there no asynchronous operations, mbarriers and tensor memory in it, nor in what it calls? launch/shares.c */
+bool launch_kernel_is_plain(const struct warp_func *kernel);
 
 /* --- rounds: launch/run.c ----------------------------------------------------------------------------------------- */
 /* Begins a launch: everything but its clusters. */

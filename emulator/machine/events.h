@@ -325,6 +325,7 @@ struct event_host {
     bool early;    /* programmatic stream serialisation: may begin before its stream's last grid ends */
     bool triggers; /* launches: the kernel has griddepcontrol.launch_dependents, */
     bool waits;    /*  and griddepcontrol.wait */
+    bool plain;    /* launches: threads alone touch shared memory, and synchronise without mbarriers */
     bool blocks;   /* copies: the host goes on when it is done; see HOST_STREAM */
 };
 

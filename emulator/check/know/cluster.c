@@ -9,6 +9,7 @@ void race_begin_launch(struct grid_watch *g, const struct event_host *e) {
     g->grid = e->grid;
     g->block = e->block;
     g->cluster = e->cluster;
+    g->plain = e->plain;
     vclock_pool_init(&g->far, e->cluster.x * e->cluster.y * e->cluster.z, e->block.x * e->block.y * e->block.z);
     g->far.room = 8;
     g->far.far = &g->far;

@@ -45,6 +45,7 @@ struct grid_watch {
     struct diag_dim3 grid, block, cluster; /* in CTAs */
     struct flags flags;
     struct flag_hint hints[HINTS];
+    bool plain; /* threads alone access shared memory (struct event_host) */
     bool quiet; /* too many flags: global memory is no longer checked: BOUND_FLAG_BYTES */
     _Atomic uint32_t num_records;
     pthread_mutex_t lock; /* for the members below */

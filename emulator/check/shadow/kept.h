@@ -73,8 +73,11 @@ struct block {
     } lost[2];             /* at these bytes: reads, writes */
 };
 
+struct epochs; /* epochs.c */
+
 /* What is remembered of a CTA's shared memory, until the cluster ends. */
 struct bytes_watch {
+    struct epochs *epochs; /* NULL: the words below have all accesses */
     uint32_t num_blocks;
     struct block *block;
     struct readers *lists; /* readers of places that several threads have read */
@@ -105,6 +108,51 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s);
 void stamps_free(struct bytes_watch *b);
+
+/* readers.c: lists of readers, by their numbers in `lists`. The flag of a stamp says that its `time` is one. */
+#define READERS_STAMP STAMP_NEXT
+struct readers {
+    uint32_t num, cap;
+    uint32_t next; /* next free one + 1 */
+    bool lost;     /* some were dropped: BOUND_READERS */
+    struct reader {
+        uint32_t time, lanes;
+        uint16_t warp;
+        uint8_t flags;
+    } * list;
+};
+/* The number of an empty list. */
+uint32_t readers_new(struct bytes_watch *b);
+/* Appends a reader. If there are more than `most`, the oldest is dropped. */
+void readers_append(struct readers *list, const struct stamp *s, uint64_t most);
+/* Empties the stamp, and frees its list. */
+void readers_clear(struct bytes_watch *b, struct stamp *read);
+/* Drops readers that a new one, with this clock, knows of: what is ordered after it is ordered after them. */
+void readers_drop_known(struct readers *list, const struct vclock *now);
+/* A copy of the readers, for a part of the place. */
+struct stamp readers_copy(struct bytes_watch *b, const struct stamp *read);
+
+/* An access of threads that had no conflict when it came. */
+struct past {
+    uint32_t time, lanes;
+    uint16_t warp;
+    bool writes, strong;
+    uint32_t size;
+    const uint32_t *at;   /* for each lane of the warp */
+    const uint8_t *found; /* the bytes written: `size` for each of `lanes`, one after the other */
+};
+/* The words remember it as if it came now, without a comparison. */
+void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, const struct past *a);
+
+/* epochs.c. Can accesses of this cluster be compared by epochs? */
+bool epochs_fit(const struct race *r);
+struct epochs *epochs_new(const struct race *r, const struct cta *cta);
+void epochs_free(struct epochs *p);
+/* On an access of threads to shared memory. True: it has no conflict and is remembered. False: the words have all
+ * accesses before this one. */
+bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_access *e);
+/* On SYNC_BAR_*. */
+void epochs_sync(const struct race *r, struct epochs *p, const struct event_sync *e);
 
 /* --- columns.c: tensor memory ------------------------------------------------------------------------------------- */
 

@@ -26,6 +26,7 @@ struct shadow *shadow_new(struct race *r, struct cells *global) {
 
 void shadow_free(struct shadow *s) {
     for (uint32_t i = 0; i < s->r->cluster->num_ctas; i++) {
+        epochs_free(s->ctas[i].bytes.epochs);
         spans_free(s->r, &s->ctas[i].bytes);
         stamps_free(&s->ctas[i].bytes);
         xfree(s->ctas[i].bytes.block);
@@ -44,6 +45,7 @@ static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
         b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
         b->block = xcalloc(b->num_blocks, sizeof *b->block);
         b->most_readers = race_bound(s->r, BOUND_READERS);
+        b->epochs = epochs_fit(s->r) ? epochs_new(s->r, owner) : NULL;
     }
     return b;
 }
@@ -133,6 +135,12 @@ void shadow_access(struct shadow *s, const struct event_access *e, struct note *
         stamps_access(s->r, bytes_of(s, e->owner), e, n);
     else if (n && !n->spanned && e->size)
         engine(s, n, e);
+}
+
+void shadow_sync(struct shadow *s, const struct event_sync *e) {
+    struct epochs *p = s->ctas[e->owner->rank].bytes.epochs;
+    if (p)
+        epochs_sync(s->r, p, e);
 }
 
 void shadow_life(struct shadow *s, const struct event_life *e) {

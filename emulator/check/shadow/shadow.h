@@ -4,7 +4,7 @@
  * whether they are ordered; if not, it is reported. Then the access itself is remembered, until a later access that is
  * ordered after it replaces it.
  *
- *   shared memory   accesses of threads by words of 4 bytes (stamps.c), of operations by their spans (spans.c)
+ *   shared memory   accesses of threads by words of 4 bytes (stamps.c; epochs.c), of operations by their spans (spans.c)
  *   tensor memory   columns and lanes that operations access (columns.c); the sums of tcgen05.mma there (sums.c)
  *   global memory   runs of bytes, or sectors of 32, for all clusters of a launch (global.c, cells.c, pages.c)
  *
@@ -30,6 +30,8 @@ void shadow_free(struct shadow *s);
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n);
 /* At the issue of an operation: from now on it may read and write what `op` names. */
 void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op);
+/* On SYNC_BAR_*: a barrier of the CTA orders what its threads did. */
+void shadow_sync(struct shadow *s, const struct event_sync *e);
 /* On LIFE_TMEM_* (columns are allocated or freed) and LIFE_HEAP_ALLOC (the device's malloc). */
 void shadow_life(struct shadow *s, const struct event_life *e);
 

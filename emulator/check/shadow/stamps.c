@@ -12,21 +12,9 @@
 
 #define WORD 4u
 #define BLOCK_WORDS (BLOCK_BYTES / WORD)
-/* Flags of a stamp that only this file sets. */
-#define STAMP_MANY STAMP_NEXT        /* `time` is the number of a list of readers */
+/* Flags of a stamp that only this file sets; READERS_STAMP is one, too. */
 #define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of the split into bytes */
 #define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, after which its thread has an atomic */
-
-struct readers {
-    uint32_t num, cap;
-    uint32_t next; /* next free one + 1 */
-    bool lost;     /* some were dropped: BOUND_READERS */
-    struct reader {
-        uint32_t time, lanes;
-        uint16_t warp;
-        uint8_t flags;
-    } * list;
-};
 
 struct split {
     struct word byte[WORD];
@@ -44,6 +32,9 @@ struct touch {
     const struct rows *rows;  /* NULL, or the rows of operand A, */
     uint32_t piece;           /* and those of the current piece */
     bool quiet;               /* no operation can conflict with it */
+    bool silent;              /* it was judged when it came, and is only remembered now; */
+    const uint8_t *found;     /* then: the lane's written bytes, */
+    uint32_t found_at;        /*  and where they are */
     /* Cache: all lanes of this warp are known up to this time. */
     uint32_t known_warp, known_time;
 };
@@ -70,8 +61,8 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
 /* Fast path: is the stamp's access known? */
 static inline bool is_known(struct touch *t, const struct stamp *s) {
     if (s->flags)
-        return false;
-    if (s->warp != t->known_warp) {
+        return t->silent;
+    if (s->warp != t->known_warp && !t->silent) {
         t->known_warp = s->warp;
         t->known_time = verdict_known_time(t->r, s->warp, &t->v);
     }
@@ -104,7 +95,7 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
 }
 
 static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
-    if (!(read->flags & STAMP_MANY)) {
+    if (!(read->flags & READERS_STAMP)) {
         judge(t, read, read->flags & STAMP_WROTE, at);
         return;
     }
@@ -121,64 +112,6 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
     }
 }
 
-static uint32_t new_list(struct bytes_watch *b) {
-    if (b->free_lists) {
-        const uint32_t list = b->free_lists - 1;
-        b->free_lists = b->lists[list].next;
-        return list;
-    }
-    b->lists = xgrow(b->lists, b->num_lists, &b->cap_lists, sizeof *b->lists);
-    b->lists[b->num_lists] = (struct readers){0};
-    return b->num_lists++;
-}
-
-/* Appends a reader. If there are more than `most`, the oldest is dropped. */
-static void append(struct readers *list, const struct stamp *s, uint64_t most) {
-    for (uint32_t i = 0; i < list->num; i++) {
-        struct reader *one = &list->list[i];
-        if (one->warp != s->warp || one->flags != s->flags)
-            continue;
-        if (one->time == s->time) {
-            one->lanes |= 1u << s->lane;
-            return;
-        }
-        one->lanes &= ~(1u << s->lane); /* only the later one counts */
-        if (!one->lanes)
-            list->list[i--] = list->list[--list->num];
-    }
-    if (list->num && list->num >= most) {
-        memmove(list->list, list->list + 1, --list->num * sizeof *list->list);
-        list->lost = true;
-    }
-    list->list = xgrow(list->list, list->num, &list->cap, sizeof *list->list);
-    list->list[list->num++] = (struct reader){s->time, 1u << s->lane, s->warp, s->flags};
-}
-
-static void clear_readers(struct bytes_watch *b, struct stamp *read) {
-    if (read->flags & STAMP_MANY) {
-        struct readers *list = &b->lists[read->time];
-        list->num = 0;
-        list->lost = false;
-        list->next = b->free_lists;
-        b->free_lists = read->time + 1;
-    }
-    *read = (struct stamp){0};
-}
-
-/* Drops readers that this one knows of: what is ordered after this reader is ordered after them. */
-static void drop_known(const struct touch *t, struct readers *list) {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < list->num; i++) {
-        struct reader one = list->list[i];
-        for (uint32_t m = one.flags ? 0 : one.lanes; m; m &= m - 1)
-            if (vclock_knows_lane(t->v.now[LAYER_FENCED], one.warp, (uint32_t)__builtin_ctz(m), one.time))
-                one.lanes &= ~(m & (0u - m));
-        if (one.lanes)
-            list->list[left++] = one;
-    }
-    list->num = left;
-}
-
 /* Adds a reader, and drops one that it knows of: what is ordered after the new one is ordered after that. */
 static void add_reader(struct touch *t, struct stamp *read) {
     const struct stamp *s = &t->stamp;
@@ -188,21 +121,26 @@ static void add_reader(struct touch *t, struct stamp *read) {
         *read = *s;
         return;
     }
-    if (!(read->flags & STAMP_MANY)) {
+    if (!(read->flags & READERS_STAMP)) {
         const struct stamp first = *read;
-        *read = (struct stamp){.time = new_list(t->b), .flags = STAMP_MANY};
-        append(&t->b->lists[read->time], &first, UINT64_MAX);
+        *read = (struct stamp){.time = readers_new(t->b), .flags = READERS_STAMP};
+        readers_append(&t->b->lists[read->time], &first, UINT64_MAX);
     }
     struct readers *list = &t->b->lists[read->time];
     if (list->num == t->b->most_readers)
-        drop_known(t, list);
-    append(list, s, t->b->most_readers);
+        readers_drop_known(list, t->v.now[LAYER_FENCED]);
+    readers_append(list, s, t->b->most_readers);
 }
 
 /* Two writes of the same value: the result is the same in each order, and intended. If lanes write one place with one
  * instruction, any two of them count so, because later reads take one of the values. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
     return t->writes && !t->v.note && value == w->value;
+}
+
+/* The bytes written at `at`. */
+static inline const uint8_t *written_at(const struct touch *t, uint32_t at) {
+    return t->found ? t->found + (at - t->found_at) : t->owner->smem + at;
 }
 
 /* The bytes of a place; for more than a word a hash of them. */
@@ -212,15 +150,15 @@ static inline uint32_t value_of(const uint8_t *p, uint32_t bytes) {
     return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
 }
 
-static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
-    const uint32_t there = at < owner->smem_end ? owner->smem_end - at : 0;
-    return value_of(owner->smem + at, bytes < there ? bytes : there);
+static inline uint32_t value_at(const struct touch *t, uint32_t at, uint32_t bytes) {
+    const uint32_t end = t->owner->smem_end, there = at < end ? end - at : 0;
+    return value_of(written_at(t, at), bytes < there ? bytes : there);
 }
 
 /* Fast path: a plainly ordered access replaces the earlier ones. The caller keeps a write's value. False: nothing was
  * done, because it is another kind of access. */
 static inline bool touch_plainly(struct touch *t, struct word *w, const struct stamp *mine, bool writes) {
-    if (mine->flags & STAMP_STRONG || !is_plain(t, &w->wrote, mine) ||
+    if (mine->flags & STAMP_STRONG || t->silent || !is_plain(t, &w->wrote, mine) ||
         !(writes ? is_plain(t, &w->read, mine) : is_own(&w->read, mine)))
         return false;
     if (!writes) {
@@ -243,7 +181,7 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
 }
 
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
+    const uint32_t value = t->writes ? value_at(t, at, bytes) : 0;
     if (touch_plainly(t, w, &t->stamp, t->writes)) {
         w->value = t->writes ? value : w->value;
         return;
@@ -258,27 +196,12 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
     const struct stamp hidden = hidden_store(t, w);
     if (w->read.time || w->read.flags)
         judge_readers(t, &w->read, at);
-    clear_readers(t->b, &w->read);
+    readers_clear(t->b, &w->read);
     w->read = hidden;
     w->wrote = t->stamp;
 }
 
 /* --- words and bytes ---------------------------------------------------------------------------------------------- */
-
-/* A copy of the readers, for a part. */
-static struct stamp same_readers(struct bytes_watch *b, const struct stamp *read) {
-    if (!(read->flags & STAMP_MANY))
-        return *read;
-    const uint32_t list = new_list(b);
-    for (uint32_t k = 0; k < b->lists[read->time].num; k++) {
-        const struct reader *one = &b->lists[read->time].list[k];
-        for (uint32_t m = one->lanes; m; m &= m - 1)
-            append(&b->lists[list], &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
-                   UINT64_MAX);
-    }
-    b->lists[list].lost = b->lists[read->time].lost;
-    return (struct stamp){.time = list, .flags = STAMP_MANY};
-}
 
 static struct split *split_word(struct bytes_watch *b, struct word *w) {
     if (w->wrote.flags & STAMP_SPLIT)
@@ -286,8 +209,8 @@ static struct split *split_word(struct bytes_watch *b, struct word *w) {
     b->splits = xgrow(b->splits, b->num_splits, &b->cap_splits, sizeof *b->splits);
     struct split *s = &b->splits[b->num_splits];
     for (uint32_t i = 0; i < WORD; i++)
-        s->byte[i] = (struct word){w->wrote, same_readers(b, &w->read), w->value >> 8 * i & 0xff};
-    clear_readers(b, &w->read);
+        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read), w->value >> 8 * i & 0xff};
+    readers_clear(b, &w->read);
     w->wrote = (struct stamp){.time = b->num_splits++, .flags = STAMP_SPLIT};
     return s;
 }
@@ -306,8 +229,8 @@ static struct word *quad_at(const struct block *k, uint32_t at) { return &k->qua
 static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
 
 /* Keeps the value written to a quad, for a later split. */
-static void hold_quad(const struct cta *owner, const struct block *k, uint32_t at) {
-    memcpy(k->held + at % BLOCK_BYTES, owner->smem + at, QUAD);
+static void hold_quad(const struct touch *t, const struct block *k, uint32_t at) {
+    memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), QUAD);
 }
 
 /* Splits a quad into its four words; some of them have just been written. */
@@ -318,10 +241,10 @@ static void part_quad(struct touch *t, struct block *k, uint32_t at) {
         k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
     for (uint32_t i = 0; i < QUAD; i += WORD) {
         struct word *w = word_at(k, base + i);
-        *w = (struct word){q->wrote, same_readers(t->b, &q->read), 0};
+        *w = (struct word){q->wrote, readers_copy(t->b, &q->read), 0};
         memcpy(&w->value, k->held + (base + i) % BLOCK_BYTES, WORD);
     }
-    clear_readers(t->b, &q->read);
+    readers_clear(t->b, &q->read);
     set_parted(k, base, true);
 }
 
@@ -354,7 +277,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
         q->value = value_of(k->held + at % BLOCK_BYTES, QUAD);
         touch_place(t, q, at, QUAD);
         if (t->writes)
-            hold_quad(t->owner, k, at);
+            hold_quad(t, k, at);
         return;
     }
     for (uint32_t i = 0; i < QUAD; i += WORD) {
@@ -364,7 +287,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     if (!t->writes || split)
         return;
     *quad_at(k, at) = (struct word){.wrote = t->stamp};
-    hold_quad(t->owner, k, at);
+    hold_quad(t, k, at);
     set_parted(k, at, false);
 }
 
@@ -405,7 +328,7 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
         if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)) || !touch_plainly(t, quad_at(k, a), &mine, writes))
             break;
         if (writes)
-            hold_quad(t->owner, k, a);
+            hold_quad(t, k, a);
     }
     return lanes;
 }
@@ -436,7 +359,23 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     }
 }
 
+void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, const struct past *a) {
+    static struct vclock *const nothing[LAYERS];
+    struct touch t = {.r = r, .owner = owner, .b = b, .v.now = nothing, .writes = a->writes, .strong = a->strong};
+    t.quiet = t.silent = true;
+    t.known_time = UINT32_MAX;
+    t.stamp = (struct stamp){a->time, {{a->warp, 0, a->strong ? STAMP_STRONG : 0}}};
+    t.found = a->writes ? a->found : NULL;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        t.stamp.lane = (uint8_t)__builtin_ctz(m);
+        t.found_at = a->at[t.stamp.lane];
+        touch_lane(&t, t.found_at, a->size);
+        t.found += a->writes ? a->size : 0;
+    }
+}
+
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
+    const bool seen = b->epochs && !copy && epochs_access(r, b, e);
     const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
@@ -450,6 +389,8 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
         return;
     }
     sites_remember(&w->sites, r->time, e->by.site);
+    if (seen)
+        return;
     for (uint32_t i = 0; i < w->num_strands; i++) {
         t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
@@ -479,11 +420,11 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     if (w->wrote.flags & STAMP_SPLIT) {
         struct split *s = &t->b->splits[w->wrote.time];
         for (uint32_t i = at; i < end; i++) {
-            clear_readers(t->b, &s->byte[i - base].read);
+            readers_clear(t->b, &s->byte[i - base].read);
             s->byte[i - base].wrote = (struct stamp){0};
         }
     } else if (end - at == WORD) {
-        clear_readers(t->b, &w->read);
+        readers_clear(t->b, &w->read);
         w->wrote = (struct stamp){0};
     }
 }
@@ -512,7 +453,7 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
         return;
     engine_place(t, q, at);
     if (t->writes && whole) {
-        clear_readers(t->b, &q->read);
+        readers_clear(t->b, &q->read);
         q->wrote = (struct stamp){0};
     } else if (t->writes) { /* accesses to the other bytes stay */
         part_quad(t, k, at);

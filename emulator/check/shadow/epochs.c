@@ -1,0 +1,294 @@
+/* check/shadow/epochs.c - accesses of threads to shared memory, compared by epochs; contract in kept.h.
+ *
+ * A barrier that all threads of a CTA pass orders what they did before it before what they do after it (9.7.13.1). The
+ * time between two such barriers is an epoch. For each word a cell keeps who wrote it last and who has read it since,
+ * and in which epoch. An access has no conflict if its words were accessed in epochs that its warp knows to be over,
+ * or by the thread itself, or if all accesses are reads. Most accesses are like that, and one comparison a word shows
+ * it. They are put into a log, from which they go when all warps know that their epoch is over.
+ *
+ * At any other access, or when the log is full, the accesses in it go to the words of stamps.c, which keep more: times,
+ * lines, all readers. So nothing is missed, and the findings are the same (tests/tools/epochs.py). Only accesses that
+ * can no longer matter are dropped.
+ *
+ * They could matter if others than the threads of the CTA accessed its memory: an asynchronous operation needs more
+ * than a barrier (8.6), and threads of another CTA do not take part in it. Such clusters have no epochs.
+ */
+#include "check/shadow/kept.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define WORD 4u
+/* A cell: the epoch, and the thread's number in the CTA + 1, or one of these. 0: none. */
+#define WHO_BITS 11u
+#define WHO ((1u << WHO_BITS) - 1)
+#define MANY (WHO - 1)   /* several threads, or parts of a word */
+#define STRONG (WHO - 2) /* atomics of any threads */
+#define LAST_EPOCH (UINT32_MAX >> WHO_BITS)
+#define LOG_FIRST (16u << 10) /* bytes of a log, at first, */
+#define LOG_MOST (64u << 10)  /*  and at most */
+#define TRIES 256u            /* accesses after which it is given up if most had to go to the words */
+
+/* An entry of the log, a multiple of 8 bytes. Each lane's address follows, unless they are even, and what they wrote. */
+struct entry {
+    uint32_t time, lanes;
+    uint32_t first, step; /* even: all lanes access, lane l at `first` + l * `step` */
+    uint16_t warp;
+    uint8_t size;
+    bool writes, strong, even;
+};
+
+#define ENTRY_MOST (sizeof(struct entry) + VCLOCK_LANES * (WORD + QUAD))
+
+struct epochs {
+    uint32_t now;
+    uint32_t words, warps;
+    uint32_t *wrote, *read; /* cells, by word */
+    uint8_t *log;
+    uint32_t room;        /* bytes of the log: all of it, */
+    uint32_t used, ended; /*  those in use; and of these, those of epochs before this one */
+    uint32_t hits, misses;
+    struct epoch_warp {
+        uint32_t known;         /* epochs before it are over, as the warp knows; in the epoch's bits of a cell */
+        uint32_t next;          /* the same, from when it passes the barrier where it has arrived; 0: no change */
+        uint32_t last, arrived; /* times of its last access, and of its last arrival */
+        uint32_t number;        /* at that barrier */
+    } warp[MACH_MAX_WARPS];
+    struct epoch_bar {
+        uint32_t warps; /* that have arrived, */
+        bool partly;    /*  one of them without some of its lanes */
+    } bar[MACH_BARRIERS];
+};
+
+bool epochs_fit(const struct race *r) { return r->grid && r->grid->plain && r->cluster->num_ctas == 1; }
+
+struct epochs *epochs_new(const struct race *r, const struct cta *cta) {
+    struct epochs *p = xcalloc(1, sizeof *p);
+    p->now = 1;
+    p->warps = r->warps_each;
+    for (uint32_t i = 0; i < p->warps; i++)
+        p->warp[i].known = p->now << WHO_BITS;
+    p->words = (cta->smem_end + WORD - 1) / WORD;
+    p->wrote = xcalloc(2 * (size_t)p->words, sizeof *p->wrote);
+    p->read = p->wrote + p->words;
+    return p;
+}
+
+void epochs_free(struct epochs *p) {
+    if (!p)
+        return;
+    xfree(p->wrote);
+    xfree(p->log);
+    xfree(p);
+}
+
+/* --- the log ------------------------------------------------------------------------------------------------------ */
+
+/* Do all lanes access, lane l at `first` + l * `step`? */
+static bool is_even(const struct event_access *e, uint32_t first, uint32_t step) {
+    uint32_t odd = 0;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        odd |= (uint32_t)e->at[l] ^ (first + l * step);
+    return e->by.lanes == UINT32_MAX && !odd;
+}
+
+static uint32_t entry_bytes(const struct entry *n) {
+    const uint32_t lanes = (uint32_t)__builtin_popcount(n->lanes);
+    const uint32_t bytes = sizeof *n + (n->even ? 0 : VCLOCK_LANES * WORD) + (n->writes ? lanes * n->size : 0);
+    return (bytes + 7) & ~7u;
+}
+
+static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
+    const uint32_t first = (uint32_t)e->at[0], step = (uint32_t)e->at[1] - first;
+    const struct entry n = {.time = r->time,
+                            .lanes = e->by.lanes,
+                            .first = first,
+                            .step = step,
+                            .warp = (uint16_t)warp,
+                            .size = (uint8_t)e->size,
+                            .writes = e->effect & EFFECT_WRITE,
+                            .strong = strong,
+                            .even = is_even(e, first, step)};
+    if (p->room - p->used < ENTRY_MOST) {
+        p->room = p->room ? LOG_MOST : LOG_FIRST;
+        p->log = xrealloc_array(p->log, p->room, 1);
+    }
+    uint8_t *to = p->log + p->used;
+    memcpy(to, &n, sizeof n);
+    p->used += entry_bytes(&n);
+    to += sizeof n;
+    for (uint32_t l = 0; !n.even && l < VCLOCK_LANES; l++, to += WORD)
+        memcpy(to, &(uint32_t){(uint32_t)e->at[l]}, WORD);
+    for (uint32_t m = n.writes ? n.lanes : 0; m; m &= m - 1, to += n.size)
+        memcpy(to, e->owner->smem + e->at[__builtin_ctz(m)], n.size);
+}
+
+/* The accesses in the log go to the words. */
+static void move_on(struct race *r, struct bytes_watch *b, struct cta *owner) {
+    struct epochs *p = b->epochs;
+    for (uint32_t from = 0; from < p->used;) {
+        struct entry n;
+        uint32_t at[VCLOCK_LANES];
+        memcpy(&n, p->log + from, sizeof n);
+        const uint8_t *rest = p->log + from + sizeof n;
+        for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+            at[l] = n.first + l * n.step;
+        if (!n.even) {
+            memcpy(at, rest, sizeof at);
+            rest += sizeof at;
+        }
+        stamps_remember(r, b, owner, &(struct past){n.time, n.lanes, n.warp, n.writes, n.strong, n.size, at, rest});
+        from += entry_bytes(&n);
+    }
+    p->used = p->ended = 0;
+}
+
+/* --- accesses ----------------------------------------------------------------------------------------------------- */
+
+/* An access of lanes of a warp. */
+struct visit {
+    uint32_t first; /* number of the warp's first thread, + 1 */
+    uint32_t known, mark;
+    uint32_t strong; /* STRONG: it is an atomic, which conflicts with none of them; or 0 */
+    bool writes;
+};
+
+static inline bool is_free(const struct visit *v, uint32_t cell, uint32_t who) {
+    return cell < v->known || (cell & WHO) == who;
+}
+
+/* Do the cells alone show that an access of lane l has no conflict? */
+static inline bool fits(const struct epochs *p, const struct visit *v, uint32_t l, uint32_t word) {
+    const uint32_t who = v->first + l, wrote = p->wrote[word], read = p->read[word];
+    if (v->strong) /* a thread's own weak store counts against the atomics of others (stamps.c, hidden_store) */
+        return is_free(v, wrote, STRONG) && (is_free(v, read, who));
+    return is_free(v, wrote, who) && (!v->writes || is_free(v, read, who));
+}
+
+static inline void enter(struct epochs *p, const struct visit *v, uint32_t l, uint32_t word) {
+    const uint32_t who = v->first + l, read = p->read[word];
+    if (v->writes) {
+        p->wrote[word] = v->mark | (v->strong ? STRONG : who);
+        p->read[word] = 0;
+    } else {
+        p->read[word] = v->mark | (is_free(v, read, who) ? who : MANY);
+    }
+}
+
+/* Enters lanes that access a word each. False: not all fit, and some have been entered. */
+static inline bool visit_words(struct epochs *p, const struct visit *v, const struct event_access *e) {
+    for (uint32_t m = e->by.lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m), word = (uint32_t)e->at[l] / WORD;
+        if (!fits(p, v, l, word))
+            return false;
+        enter(p, v, l, word);
+    }
+    return true;
+}
+
+static bool visit_all(struct epochs *p, const struct visit *v, const struct event_access *e) {
+    if (e->size <= WORD)
+        return v->writes ? visit_words(p, v, e)
+                         : visit_words(p, &(struct visit){v->first, v->known, v->mark, 0, false}, e);
+    for (uint32_t m = e->by.lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m), at = (uint32_t)e->at[l];
+        for (uint32_t word = at / WORD; word <= (at + e->size - 1) / WORD; word++) {
+            if (!fits(p, v, l, word))
+                return false;
+            enter(p, v, l, word);
+        }
+    }
+    return true;
+}
+
+/* On an access that goes to the words: its cells fit no other thread in this epoch. */
+static void leave_to_words(struct epochs *p, uint32_t mark, const struct event_access *e) {
+    for (uint32_t m = e->by.lanes; m; m &= m - 1) {
+        const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
+        for (uint32_t word = at / WORD; word <= (at + e->size - 1) / WORD && word < p->words; word++)
+            *(e->effect & EFFECT_WRITE ? &p->wrote[word] : &p->read[word]) = mark | MANY;
+    }
+}
+
+bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_access *e) {
+    struct epochs *p = b->epochs;
+    const uint32_t warp = race_warp_of(r, &e->by);
+    struct epoch_warp *w = &p->warp[warp];
+    const bool atomic = e->effect == EFFECT_ATOMIC, strong = atomic || e->by.order != ORDER_WEAK;
+    const struct visit v = {.first = warp * VCLOCK_LANES + 1,
+                            .known = w->known,
+                            .mark = p->now << WHO_BITS,
+                            .strong = atomic ? STRONG : 0,
+                            .writes = e->effect & EFFECT_WRITE};
+    w->last = r->time;
+    if (p->used + ENTRY_MOST > LOG_MOST)
+        move_on(r, b, e->owner);
+    if (e->size <= QUAD && visit_all(p, &v, e)) {
+        put_down(r, p, e, warp, strong);
+        p->hits++;
+        return true;
+    }
+    move_on(r, b, e->owner);
+    leave_to_words(p, v.mark, e);
+    if (++p->misses > TRIES && p->misses > p->hits) {
+        epochs_free(p);
+        b->epochs = NULL;
+    }
+    return false;
+}
+
+/* --- barriers ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t lanes_of(const struct race *r, uint32_t warp) {
+    return warp + 1 == r->warps_each ? r->clocks.exists_last : UINT32_MAX;
+}
+
+/* Have all threads of the CTA arrived, and accessed nothing since? */
+static bool met_all(const struct epochs *p, uint32_t number) {
+    const struct epoch_bar *bar = &p->bar[number];
+    for (uint32_t i = 0; i < p->warps; i++)
+        if (!(bar->warps >> i & 1) || p->warp[i].number != number || p->warp[i].last > p->warp[i].arrived)
+            return false;
+    return !bar->partly;
+}
+
+/* Once all warps know that the earlier epochs are over, no later access conflicts with one in them. */
+static void drop_ended(struct epochs *p) {
+    for (uint32_t i = 0; i < p->warps; i++)
+        if (p->warp[i].known != p->now << WHO_BITS)
+            return;
+    memmove(p->log, p->log + p->ended, p->used - p->ended);
+    p->used -= p->ended;
+    p->ended = 0;
+}
+
+void epochs_sync(const struct race *r, struct epochs *p, const struct event_sync *e) {
+    struct epoch_bar *bar = &p->bar[e->number];
+    struct epoch_warp *w = &p->warp[race_warp_of(r, &e->by)];
+    switch (e->kind) {
+    case SYNC_BAR_ARRIVE:
+        bar->warps |= UINT32_C(1) << e->by.warp;
+        bar->partly |= e->by.lanes != lanes_of(r, e->by.warp);
+        w->arrived = r->time;
+        w->number = e->number;
+        w->next = 0;
+        break;
+    case SYNC_BAR_PHASE:
+        if (p->now < LAST_EPOCH && met_all(p, e->number)) {
+            p->now++;
+            p->ended = p->used;
+            for (uint32_t i = 0; i < p->warps; i++)
+                p->warp[i].next = p->now << WHO_BITS;
+        }
+        *bar = (struct epoch_bar){0};
+        break;
+    default:
+        if (!w->next || w->number != e->number || e->by.lanes != lanes_of(r, e->by.warp))
+            return;
+        w->known = w->next;
+        w->next = 0;
+        drop_ended(p);
+        break;
+    }
+}
