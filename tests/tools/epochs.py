@@ -126,14 +126,14 @@ class Kernel:
 
 
 def findings(emulator, launch, path, seed, level):
-    """What the run reports, without the place of an earlier reader."""
+    """What the run reports, without the place of an earlier reader and the hint, which depends on it."""
     kernel = Kernel(seed)
     schedule = "default" if seed % 2 else "random:%d" % seed
     command = [emulator, "--check=" + level, "--schedule=" + schedule, launch, path, "k", "block=%d" % kernel.threads]
     p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     if p.returncode not in (0, 3):
         sys.exit("seed %d: exit code %d\n%s" % (seed, p.returncode, p.stdout))
-    return re.sub(r"(and: .*, which reads it\n)(?:  -->.*\n| +ptx:.*\n| +by:.*\n)+", r"\1", p.stdout)
+    return re.sub(r"(and: .*, which reads it\n)(?:  -->.*\n| +ptx:.*\n| +by:.*\n)+( +rule:.*\n) +hint:.*\n", r"\1\2", p.stdout)
 
 
 def main(emulator, launch, seeds="40", first="1"):

@@ -30,7 +30,7 @@
 #define LOG_MOST (64u << 10)  /*  and at most */
 #define TRIES 256u            /* accesses after which it is given up if most had to go to the words */
 
-/* An entry of the log, a multiple of 8 bytes. Each lane's address follows, unless they are even, and what they wrote. */
+/* An entry of the log, a multiple of 8 bytes. The lanes' addresses follow, unless they are even, and what they wrote. */
 struct entry {
     uint32_t time, lanes;
     uint32_t first, step; /* even: all lanes access, lane l at `first` + l * `step` */
@@ -87,20 +87,23 @@ void epochs_free(struct epochs *p) {
 
 /* Do all lanes access, lane l at `first` + l * `step`? */
 static bool is_even(const struct event_access *e, uint32_t first, uint32_t step) {
+    if (e->by.lanes != UINT32_MAX)
+        return false;
     uint32_t odd = 0;
     for (uint32_t l = 0; l < VCLOCK_LANES; l++)
         odd |= (uint32_t)e->at[l] ^ (first + l * step);
-    return e->by.lanes == UINT32_MAX && !odd;
+    return !odd;
 }
 
 static uint32_t entry_bytes(const struct entry *n) {
     const uint32_t lanes = (uint32_t)__builtin_popcount(n->lanes);
-    const uint32_t bytes = sizeof *n + (n->even ? 0 : VCLOCK_LANES * WORD) + (n->writes ? lanes * n->size : 0);
+    const uint32_t bytes = sizeof *n + (n->even ? 0 : lanes * WORD) + (n->writes ? lanes * n->size : 0);
     return (bytes + 7) & ~7u;
 }
 
 static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
-    const uint32_t first = (uint32_t)e->at[0], step = (uint32_t)e->at[1] - first;
+    const uint32_t l = (uint32_t)__builtin_ctz(e->by.lanes), first = (uint32_t)e->at[l];
+    const uint32_t step = e->by.lanes >> l & 2 ? (uint32_t)e->at[l + 1] - first : 0;
     const struct entry n = {.time = r->time,
                             .lanes = e->by.lanes,
                             .first = first,
@@ -118,8 +121,8 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
     memcpy(to, &n, sizeof n);
     p->used += entry_bytes(&n);
     to += sizeof n;
-    for (uint32_t l = 0; !n.even && l < VCLOCK_LANES; l++, to += WORD)
-        memcpy(to, &(uint32_t){(uint32_t)e->at[l]}, WORD);
+    for (uint32_t m = n.even ? 0 : n.lanes; m; m &= m - 1, to += WORD)
+        memcpy(to, &(uint32_t){(uint32_t)e->at[__builtin_ctz(m)]}, WORD);
     for (uint32_t m = n.writes ? n.lanes : 0; m; m &= m - 1, to += n.size)
         memcpy(to, e->owner->smem + e->at[__builtin_ctz(m)], n.size);
 }
@@ -134,10 +137,8 @@ static void move_on(struct race *r, struct bytes_watch *b, struct cta *owner) {
         const uint8_t *rest = p->log + from + sizeof n;
         for (uint32_t l = 0; l < VCLOCK_LANES; l++)
             at[l] = n.first + l * n.step;
-        if (!n.even) {
-            memcpy(at, rest, sizeof at);
-            rest += sizeof at;
-        }
+        for (uint32_t m = n.even ? 0 : n.lanes; m; m &= m - 1, rest += WORD)
+            memcpy(&at[__builtin_ctz(m)], rest, WORD);
         stamps_remember(r, b, owner, &(struct past){n.time, n.lanes, n.warp, n.writes, n.strong, n.size, at, rest});
         from += entry_bytes(&n);
     }
