@@ -3,8 +3,8 @@
 The checks compare accesses of a kernel without asynchronous operations by epochs (emulator/check/shadow/epochs.c), and
 those of other kernels word by word. Each seed makes a kernel of random accesses and barriers. It runs as it is, and
 with an mbarrier operation after its end, which no thread reaches, but which makes it another kernel. Both must give the
-same findings, counts included; of readers that are not ordered, either may be named. Every seed that differs is printed
-with its kernel, and the exit code is 1.
+same findings, counts included; of readers that are not ordered, either may be named. The findings of every seed
+that differs are printed, and the exit code is 1.
 """
 
 import random
