@@ -227,6 +227,7 @@ bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_acc
         move_on(r, b, e->owner);
     if (e->size <= QUAD && visit_all(p, &v, e)) {
         put_down(r, p, e, warp, strong);
+        sites_remember(&r->warps[warp].sites, r->time, e->by.site);
         p->hits++;
         return true;
     }

@@ -122,13 +122,19 @@ static void alloc_writes(struct shadow *s, const struct event_access *e) {
     stamps_access(s->r, bytes_of(s, e->owner), &store, NULL);
 }
 
+static void threads(struct shadow *s, const struct event_access *e) {
+    struct bytes_watch *b = bytes_of(s, e->owner);
+    if (!b->epochs || !epochs_access(s->r, b, e))
+        stamps_access(s->r, b, e, NULL);
+}
+
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
     if (e->space == SPACE_GLOBAL)
         global_access(s->r, s->global, e, n);
     else if (e->space == SPACE_TENSOR)
         columns_access(s->r, &s->ctas[e->owner->rank].columns, e, n);
     else if (e->agent == AGENT_THREAD)
-        stamps_access(s->r, bytes_of(s, e->owner), e, NULL);
+        threads(s, e);
     else if (e->agent == AGENT_TENSOR_ALLOC)
         alloc_writes(s, e);
     else if (e->agent == AGENT_CP_ASYNC && n)

@@ -375,7 +375,6 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
 }
 
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
-    const bool seen = b->epochs && !copy && epochs_access(r, b, e);
     const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
@@ -389,8 +388,6 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
         return;
     }
     sites_remember(&w->sites, r->time, e->by.site);
-    if (seen)
-        return;
     for (uint32_t i = 0; i < w->num_strands; i++) {
         t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
