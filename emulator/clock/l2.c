@@ -141,6 +141,25 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     return line->ready;
 }
 
+/* Of a launch without clusters consecutive CTAs are in different GPCs, one on each TPC first; the SMs of the emulator
+ * are numbered as those CTAs come. */
+static uint32_t gpc_of(const struct clock_model *m, uint32_t sm) {
+    const uint32_t tpcs = (uint32_t)m->costs->sms / 2;
+    return clock_gpc(!m->single ? sm : sm < tpcs ? 2 * sm : 2 * (sm - tpcs) + 1);
+}
+
+double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked, double there,
+                     const struct clock_box *box) {
+    const uint64_t hash = box->address * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    struct clock_asked *same = &m->asked[gpc_of(m, sm) % CLOCK_GPCS][hash % CLOCK_ASKED];
+    if (same->address == box->address && same->bytes >= box->bytes && asked < same->sent)
+        return same->sent;
+    const double sent = clock_take(&m->l2, at, (double)box->bytes / m->costs->l2_rate);
+    m->l2_bytes += box->bytes;
+    *same = (struct clock_asked){box->address, box->bytes, fmax(sent, there)};
+    return same->sent;
+}
+
 void clock_l2_put(struct clock_model *m, uint64_t line, double at) {
     struct clock_l2 *l2 = &m->held;
     const uint64_t key = line * 128 / (uint64_t)m->costs->hbm_granule;

@@ -26,6 +26,7 @@ void clock_model_rewind(struct clock_model *m) {
         clock_l1_clear(l1); /* a kernel begins with an empty L1 */
         m->sm[i] = (struct clock_sm){.l1 = l1};
     }
+    memset(m->asked, 0, sizeof m->asked);
     memset(&m->l2, 0, sizeof m->l2);
     memset(&m->hbm, 0, sizeof m->hbm);
     m->l2_bytes = m->hbm_bytes = 0;
@@ -131,9 +132,7 @@ static double tma_asks(struct clock_model *m, uint32_t sm, double at, const stru
 
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     const double asked = tma_asks(m, sm, at, box), there = clock_l2_look(m, at, asked, box);
-    const double sent = clock_take(&m->l2, at, (double)box->bytes / m->costs->l2_rate);
-    m->l2_bytes += box->bytes;
-    return fmax(sent, there) + m->costs->l2_latency;
+    return clock_l2_send(m, sm, at, asked, there, box) + m->costs->l2_latency;
 }
 
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {

@@ -55,9 +55,26 @@ struct clock_l2 {
     uint64_t bytes;
 };
 
+/* The GPC of an SM: TPCs, of two SMs each, are numbered round the GPCs; that a B200 has 74 of them, 5 in the first GPC
+ * and 9 or 10 in each other, learn-cuda's trace of v5 shows (tests/clock/reduce.py). */
+enum { CLOCK_GPCS = 8 };
+static inline uint32_t clock_gpc(uint32_t sm) {
+    const uint32_t tpc = sm / 2;
+    return tpc < 5 * CLOCK_GPCS ? tpc % CLOCK_GPCS : 1 + (tpc - 5 * CLOCK_GPCS) % (CLOCK_GPCS - 1);
+}
+
+/* What the SMs of a GPC asked L2 for, in a slot by its address, and when L2 sent it. */
+struct clock_asked {
+    uint64_t address, bytes;
+    double sent;
+};
+enum { CLOCK_ASKED = 1024 };
+
 struct clock_model {
     const struct clock_table *costs;
     struct clock_sm sm[CLOCK_MAX_SMS];
+    struct clock_asked asked[CLOCK_GPCS][CLOCK_ASKED];
+    bool single; /* the launch has no clusters: see clock_l2_send */
     struct clock_server l2, hbm;
     double unwritten; /* cycles of HBM that what was written to L2 will take there */
     struct clock_l2 held;
@@ -69,13 +86,6 @@ void clock_model_free(struct clock_model *m);
 /* A launch is over: all agents are free at 0 again; what L2 holds stays. */
 void clock_model_rewind(struct clock_model *m);
 
-/* The GPC of an SM: TPCs, of two SMs each, are numbered round the GPCs; that a B200 has 74 of them, 5 in the first GPC
- * and 9 or 10 in each other, learn-cuda's trace of v5 shows (tests/clock/reduce.py). */
-enum { CLOCK_GPCS = 8 };
-static inline uint32_t clock_gpc(uint32_t sm) {
-    const uint32_t tpc = sm / 2;
-    return tpc < 5 * CLOCK_GPCS ? tpc % CLOCK_GPCS : 1 + (tpc - 5 * CLOCK_GPCS) % (CLOCK_GPCS - 1);
-}
 /* For which share of so many cycles tensor cores worked. */
 struct clock_load clock_load_of(const struct clock_model *m, double cycles);
 
@@ -134,6 +144,10 @@ void clock_l1_clear(struct clock_l1 *l1);
 
 /* Asks L2 for it at `asked`, as is known `at` an earlier time: when the bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
+/* L2 sends to an SM what it was asked for at `asked`, and has at `there`: when the last of it has been sent. SMs of one
+ * GPC that ask for the same before L2 has sent it share one answer. */
+double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked, double there,
+                     const struct clock_box *box);
 /* A line of 128 bytes will be looked for: the host fetches what is known of it, or, `further`, what that leads to. */
 void clock_l2_expect(const struct clock_model *m, uint64_t line, bool further);
 /* A line of 128 bytes has been written to it. */

@@ -263,6 +263,7 @@ static void on_host(const struct listener *self, const struct event_host *h) {
         o->timing.now = 0;
         o->met = o->counted = 0;
         clock_model_rewind(o->model);
+        o->model->single = h->cluster.x * h->cluster.y * h->cluster.z == 1;
     } else if (h->kind == HOST_LAUNCH_END) {
         o->cycles = o->timing.now;
     }

@@ -308,6 +308,7 @@ static void take_place(struct replay *r, const struct due *d) {
 static void launch(struct replay *r) {
     const uint32_t n = r->log->num_clusters, resident = r->log->resident ? r->log->resident : n;
     clock_model_rewind(r->model);
+    r->model->single = r->log->cluster.x * r->log->cluster.y * r->log->cluster.z == 1;
     memset(&r->r->doubts, 0, sizeof r->r->doubts);
     r->next = n < resident ? n : resident;
     r->end = r->costs->launch;
