@@ -7,15 +7,26 @@
 #include <string.h>
 
 void clock_place_init(struct clock_place *p, const uint32_t sm[CLOCK_RANKS]) {
-    *p = (struct clock_place){.loads = xcalloc((size_t)2 * CLOCK_RANKS * CLOCK_WARPS, sizeof *p->loads)};
+    *p = (struct clock_place){.loads = xcalloc((size_t)3 * CLOCK_RANKS * CLOCK_WARPS, sizeof *p->loads)};
     p->copies = p->loads + (size_t)CLOCK_RANKS * CLOCK_WARPS;
+    p->stores = p->copies + (size_t)CLOCK_RANKS * CLOCK_WARPS;
     for (uint32_t i = 0; i < CLOCK_RANKS; i++)
         p->sm[i] = sm[i] % CLOCK_MAX_SMS;
 }
 
 void clock_place_free(struct clock_place *p) {
     xfree(p->loads);
-    p->loads = p->copies = NULL;
+    p->loads = p->copies = p->stores = NULL;
+}
+
+bool clock_releases(const char *text) {
+    if (strncmp(text, "barrier.cluster.arrive", 22) == 0)
+        return !strstr(text, ".relaxed");
+    if (strncmp(text, "membar", 6) == 0)
+        return strstr(text, ".gl") || strstr(text, ".sys");
+    return strncmp(text, "fence.", 6) == 0 &&
+           (strstr(text, ".acq_rel") || strstr(text, ".sc") || strstr(text, ".release")) &&
+           (strstr(text, ".cluster") || strstr(text, ".gpu") || strstr(text, ".sys"));
 }
 
 double clock_class_cycles(const struct clock_table *t, enum trace_run class) {

@@ -15,11 +15,15 @@
 struct clock_place {
     uint32_t sm[CLOCK_RANKS];
     double umma[CLOCK_RANKS]; /* the latest completion of an UMMA or a copy to tensor memory, */
-    double *loads, *copies;   /* by clock_warp: of a thread's loads, and of its cp.async */
+    /* by clock_warp: of a warp's loads, of its cp.async; and when its stores are known to be in L2 */
+    double *loads, *copies, *stores;
 };
 static inline uint32_t clock_warp(uint32_t rank, uint32_t warp) {
     return rank % CLOCK_RANKS * CLOCK_WARPS + warp % CLOCK_WARPS;
 }
+/* Does an instruction with this text wait for its warp's stores to global memory? A release at the scope of a cluster
+ * or wider does: an arrival at its barrier, if it is not relaxed (9.7.13.3), and a fence (9.7.13.4). */
+bool clock_releases(const char *text);
 void clock_place_init(struct clock_place *p, const uint32_t sm[CLOCK_RANKS]);
 void clock_place_free(struct clock_place *p);
 

@@ -117,7 +117,7 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     const struct clock_table *t = m->costs;
     struct clock_l2 *l2 = &m->held;
     const uint64_t granule = (uint64_t)t->hbm_granule;
-    const uint64_t row = box->row && box->row < box->bytes ? box->row : box->bytes;
+    const uint64_t row = clock_row(box);
     const uint64_t key = box->address / granule, rows = row ? box->bytes / row : 0;
     const bool narrow = row < granule && rows <= MOST_ROWS;
     const uint64_t bytes = narrow ? rows * granule : box->bytes;
@@ -136,8 +136,8 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     }
     struct clock_line *line = insert(l2, key, (uint32_t)bytes, (uint64_t)t->l2_bytes);
     m->hbm_bytes += bytes;
-    line->ready =
-        fmax(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency + (double)rows * t->hbm_row;
+    line->ready = fmax(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency +
+                  fmin(clock_lines(box), t->hbm_lines) * t->hbm_line;
     return line->ready;
 }
 

@@ -118,16 +118,9 @@ double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double 
 
 /* --- TMA ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t row_of(const struct clock_box *box) {
-    return box->row && box->row < box->bytes ? box->row : box->bytes;
-}
-static double rows_of(const struct clock_box *box) { return box->bytes ? (double)box->bytes / (double)row_of(box) : 0; }
-static double lines_of(const struct clock_box *box) { return rows_of(box) * ceil((double)row_of(box) / 128); }
-
 static double tma_asks(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     const struct clock_table *t = m->costs;
-    const double work = t->tma_box + rows_of(box) * t->tma_row + lines_of(box) * t->tma_line;
-    return clock_take(&m->sm[sm].tma, at + t->tma_issue, work);
+    return clock_take(&m->sm[sm].tma, at + t->tma_issue, t->tma_box + clock_lines(box) * t->tma_line);
 }
 
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
@@ -135,10 +128,14 @@ double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct c
     return clock_l2_send(m, sm, at, asked, there, box) + m->costs->l2_latency;
 }
 
+/* The lines come in the order in which they were asked for, the last of them `at` this time. Each takes its turn at the
+ * SM's port. */
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     struct clock_sm *to = &m->sm[sm];
-    const double work = (double)box->bytes / m->costs->tma_port + rows_of(box) * m->costs->tma_row;
-    const double end = clock_take(&to->port, at, work);
+    const double lines = clock_lines(box), bytes = lines > 0 ? (double)box->bytes / lines : 0;
+    const double line = fmax(m->costs->tma_slot, bytes / m->costs->tma_port), work = lines * line;
+    const double first = at - fmax(lines - 1, 0) * m->costs->tma_line;
+    const double end = to->port.free = fmax(clock_take(&to->port, first, work), at + line);
     double *span = to->arrives[to->arrivals++ % CLOCK_ARRIVALS];
     span[0] = end - work;
     span[1] = end;

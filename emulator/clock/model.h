@@ -121,6 +121,14 @@ struct clock_box {
     uint64_t address, bytes;
     uint32_t row; /* bytes one behind the other; 0: all of them */
 };
+static inline uint64_t clock_row(const struct clock_box *box) {
+    return box->row && box->row < box->bytes ? box->row : box->bytes;
+}
+/* Lines of 128 bytes that its rows are asked for in, or what is left of one. */
+static inline double clock_lines(const struct clock_box *box) {
+    const uint64_t row = clock_row(box);
+    return row ? (double)box->bytes / (double)row * (double)((row + 127) / 128) : 0;
+}
 /* The TMA asks for it; when L2 has sent the last of it. To be passed on to each SM by clock_arrive. */
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);

@@ -102,6 +102,15 @@ static void on_mbarrier(struct clock_online *o, struct online_cluster *cl, const
         timing_raise(&o->timing, b->over + o->costs.wake);
 }
 
+/* When a release has waited for its warp's stores. */
+static double released(const struct clock_online *o, const struct online_cluster *cl, const struct event_sync *s) {
+    if (s->kind != SYNC_CLUSTER_ARRIVE && s->kind != SYNC_FENCE)
+        return o->timing.now;
+    const double stored = cl->place.stores[clock_warp(s->by.cta->rank, s->by.warp)];
+    const char *text = s->by.site ? s->by.site->ptx_text : NULL;
+    return stored > o->timing.now && text && clock_releases(text) ? stored : o->timing.now;
+}
+
 static void on_sync(const struct listener *self, const struct event_sync *s) {
     struct clock_online *o = self->ctx;
     struct online_cluster *cl = cluster_of(self, s->by.cta);
@@ -111,12 +120,15 @@ static void on_sync(const struct listener *self, const struct event_sync *s) {
         on_mbarrier(o, cl, s);
         return;
     }
+    const double stored = released(o, cl, s);
+    if (s->kind == SYNC_FENCE)
+        timing_raise(&o->timing, stored);
     if (s->kind > SYNC_CLUSTER_PASS)
         return;
     const bool of_cta = s->kind < SYNC_CLUSTER_ARRIVE;
     struct barrier_time *b = of_cta ? &cl->cta[s->owner->rank].bar[s->number % MACH_BARRIERS] : &cl->barrier;
     if (s->kind == SYNC_BAR_ARRIVE || s->kind == SYNC_CLUSTER_ARRIVE)
-        arrives(o, b, of_cta ? o->costs.barrier : o->costs.cluster_barrier);
+        arrives(o, b, of_cta ? o->costs.barrier : o->costs.cluster_barrier + stored - o->timing.now);
     else if (s->kind == SYNC_BAR_PHASE || s->kind == SYNC_CLUSTER_PHASE)
         is_over(o, b);
     else
@@ -163,9 +175,12 @@ static void on_access(const struct listener *self, const struct event_access *a)
     struct clock_access touched = {.strong = a->by.order != ORDER_WEAK};
     for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1)
         clock_touch_lane(&touched, a->at[__builtin_ctz(lanes)], a->size);
-    if (a->effect == EFFECT_WRITE)
-        timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, &touched) - CLOCK_STORES_AHEAD);
-    else
+    if (a->effect == EFFECT_WRITE) {
+        const double out = clock_thread_write(o->model, sm, o->timing.now, &touched);
+        double *stores = &cl->place.stores[clock_warp(rank, a->by.warp)];
+        *stores = fmax(*stores, out + o->costs.thread_latency);
+        timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
+    } else
         note_load(cl, clock_warp(rank, a->by.warp), a->load, clock_thread_read(o->model, sm, o->timing.now, &touched));
 }
 
@@ -283,8 +298,8 @@ struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_tab
                                      .read = read_clock,
                                      .cycles = cycles_of};
     if (events_attach(gpu, &(struct listener){.name = "clock",
-                                              .wants = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_WAIT |
-                                                       WANT_GLOBAL | WANT_LIFE | WANT_HOST | WANT_LOADS,
+                                              .wants = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE |
+                                                       WANT_WAIT | WANT_GLOBAL | WANT_LIFE | WANT_HOST | WANT_LOADS,
                                               .ctx = o,
                                               .access = on_access,
                                               .sync = on_sync,

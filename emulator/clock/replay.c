@@ -137,17 +137,26 @@ static struct clock_access access_of(const struct trace_cluster *c, const struct
     return a;
 }
 
+static bool releases(const struct replay *r, const struct trace_event *e) {
+    return e->class == TRACE_SYNC && (e->kind == SYNC_CLUSTER_ARRIVE || e->kind == SYNC_FENCE) && e->site &&
+           clock_releases(trace_string(r->log, r->log->sites[e->site - 1].text));
+}
+
 /* An event of threads with an instruction that was issued at cycle `at`. */
 static double thread(struct replay *r, struct live *l, uint32_t i, double at) {
     const struct trace_event *e = &l->c->events[i];
-    double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
+    const uint32_t warp = clock_warp(e->rank, e->warp);
+    double *const loads = &l->place.loads[warp], *const stores = &l->place.stores[warp];
     const uint32_t sm = l->place.sm[e->rank % CLOCK_RANKS];
     if (e->class == TRACE_GLOBAL) {
         const struct clock_access a = access_of(l->c, e);
         if (e->kind != EFFECT_WRITE)
             l->issued[i] = *loads = fmax(*loads, clock_thread_read(r->model, sm, at, &a));
-        else
-            at = fmax(at, clock_thread_write(r->model, sm, at, &a) - CLOCK_STORES_AHEAD);
+        else {
+            const double out = clock_thread_write(r->model, sm, at, &a);
+            *stores = fmax(*stores, out + r->costs->thread_latency);
+            at = fmax(at, out - CLOCK_STORES_AHEAD);
+        }
     }
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
@@ -170,6 +179,8 @@ static bool in_program(struct replay *r, struct live *l, const struct due *d, do
             from = fmax(from, l->place.loads[clock_warp(e->rank, e->warp)]);
         else if (e->used)
             from = fmax(from, l->issued[e->used - 1]);
+        if (l->place.stores[clock_warp(e->rank, e->warp)] > from && releases(r, e))
+            from = l->place.stores[clock_warp(e->rank, e->warp)];
         if (from > d->at) {
             push(r, (struct due){from, d->cluster, d->event});
             return false;

@@ -14,8 +14,8 @@ import math, os, sys
 sys.dont_write_bytecode = True
 import rows
 
-START = {"alu": 1, "tma_issue": 10, "tma_box": 20, "tma_line": 0.8, "tma_port": 240, "l2_latency": 205,
-         "hbm_latency": 240, "hbm_row": 0.35}
+START = {"alu": 1, "tma_issue": 20, "tma_box": 20, "tma_line": 0.8, "tma_port": 120, "l2_latency": 205,
+         "hbm_latency": 240, "hbm_line": 2}
 FEW, MANY = 8, 24 # boxes a thread
 LOOPS = "loops' GHz"
 BOX = 1 / 3  # the weight of an error of boxes: they leave over three times what main loops do

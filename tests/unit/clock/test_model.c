@@ -50,7 +50,7 @@ static void test_l2(void) {
     struct clock_table t = clock_b200();
     t.l2_bytes = 2048;
     t.hbm_latency = 100;
-    t.hbm_row = 0;
+    t.hbm_line = 0;
     t.hbm_rate = 1024;
     t.hbm_granule = 128;
     struct clock_model *m = clock_model_create(&t);
@@ -89,7 +89,7 @@ static struct clock_table thread_costs(void) {
     t.l2_far = 0;
     t.l2_rate = t.hbm_rate = 1e9;
     t.hbm_latency = 1000;
-    t.hbm_row = 0;
+    t.hbm_line = 0;
     return t;
 }
 
@@ -268,7 +268,7 @@ static void test_gpcs(void) {
 
 static void test_stores(void) {
     struct clock_table t = clock_b200();
-    t.tma_issue = t.tma_box = t.tma_row = t.tma_line = 0;
+    t.tma_issue = t.tma_box = t.tma_line = 0;
     t.tma_read = 32;
     struct clock_model *m = clock_model_create(&t);
     const struct clock_box box = {.address = 0, .bytes = 4096, .row = 128};

@@ -95,7 +95,7 @@ static struct clock_table round_costs(void) {
                  {"l1_latency", 30},
                  {"thread_latency", 500},
                  {"hbm_latency", 0},
-                 {"hbm_row", 0},
+                 {"hbm_line", 0},
                  {"l2_far", 0}};
     struct clock_table t = clock_b200();
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)

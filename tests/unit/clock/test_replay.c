@@ -170,13 +170,13 @@ static struct clock_table load_costs(void) {
     struct clock_table t = hand_costs();
     t.tma_issue = 100;
     t.tma_box = 20;
-    t.tma_row = 1;
+    t.tma_line = 1;
     t.tma_line = 2;
     t.tma_port = 64;
     t.l2_latency = 300;
     t.l2_rate = t.hbm_rate = 1e9;
     t.hbm_latency = 500;
-    t.hbm_row = 1;
+    t.hbm_line = 1;
     return t;
 }
 
@@ -230,7 +230,7 @@ static void test_loads(void) {
     struct hand h;
     struct clock_table t = hand_costs();
     t.thread_latency = 500;
-    t.hbm_latency = t.l2_far = t.hbm_row = 0;
+    t.hbm_latency = t.l2_far = t.hbm_line = 0;
     t.l2_rate = t.hbm_rate = 1e9;
     hand_open(&h, 1, 1);
     hand_global(&h, EFFECT_READ, 0x10000, 16, 1);
