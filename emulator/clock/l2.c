@@ -141,11 +141,15 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     return line->ready;
 }
 
-/* Of a launch without clusters consecutive CTAs are in different GPCs, one on each TPC first; the SMs of the emulator
- * are numbered as those CTAs come. */
+/* On the chip consecutive clusters are in different GPCs, in turn (learn-cuda's traces of v5 and v6), and so are CTAs
+ * of a launch without clusters, one on each TPC first ([1] tma2dmcast_throughput: 2, 4 and 8 of them share nothing, of 16
+ * two each). The emulator has GPCs of consecutive SMs (machine/machine.c), clusters in turn on them, and single CTAs on
+ * one SM after the other. */
 static uint32_t gpc_of(const struct clock_model *m, uint32_t sm) {
-    const uint32_t tpcs = (uint32_t)m->costs->sms / 2;
-    return clock_gpc(!m->single ? sm : sm < tpcs ? 2 * sm : 2 * (sm - tpcs) + 1);
+    const uint32_t half = (uint32_t)m->costs->sms / 2, in_half = sm % half;
+    if (m->single)
+        return clock_gpc(2 * in_half);
+    return sm / half * (CLOCK_GPCS / 2) + (in_half < 20 ? 0 : 1 + (in_half - 20) / 18);
 }
 
 double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked, double there,

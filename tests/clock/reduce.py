@@ -99,8 +99,9 @@ def main(bench, learn):
             [f"{repo}, commit {commit}, {path}", "a B200 of Modal; one launch of 4096 x 4096 x 4096 after five, bf16;"
              " nanoseconds by %globaltimer, which counts in 32", "K_TILE: 256x256x64, from one ISSUE_MMA to the next,"
              " over the 21st to the 60th of a tile; pairs: that had a main loop when this tile was half done",
-             "own: the share of the same GPC's pairs that had one then"],
-            ["span", "pairs", "count", "p10", "median", "p90", "mean", "own"],
+             "own: the share of the same GPC's pairs that had one then; 0 pairs: a SETUP before any main loop",
+             "grouped: the median of data in groups of 32 ns"],
+            ["span", "pairs", "count", "p10", "median", "grouped", "p90", "mean", "own"],
             spans(json.loads(gzip.decompress(packed.stdout))["traceEvents"], 4 if kernel == "v5" else 6))
 
 
@@ -115,9 +116,18 @@ def gpc_of(sm):
     return tpc % 8 if tpc < 40 else 1 + (tpc - 40) % 7
 
 
-def spans(events, warps, near=None):
+TICK = 32  # nanoseconds in which %globaltimer of that B200 counts
+
+
+def grouped(values):
+    """The median of times that a timer counted in ticks. Spans of 81 ns are 64 or 96 by it, and so is their median."""
+    return statistics.median_grouped([TICK * round(v / TICK) for v in values], interval=TICK)
+
+
+def spans(events, warps, near=None, slower=None):
     """Rows of what a trace's spans took, by how many pairs were at work, or by that of `near` which is nearest. Threads
-    are warps of CTAs, in order; each of them has the same tiles one after the other, of 64 K tiles. A pid is an SM."""
+    are warps of CTAs, in order; each of them has the same tiles one after the other, of 64 K tiles. A pid is an SM.
+    `slower` says by which factor a span of this name and number of pairs takes longer before a timer counts it."""
     threads = {}
     for e in sorted(events, key=lambda e: e["ts"]):
         threads.setdefault(e["tid"] - e["pid"], []).append(e)
@@ -136,18 +146,25 @@ def spans(events, warps, near=None):
         if near:
             pairs[key] = min(near, key=lambda n: abs(n - pairs[key]))
         own.setdefault(pairs[key], []).append(share)
-    took = {}
+    first = min(tile[0]["ts"] for tile in tiles.values())  # no tensor core has worked before
+    took, ticks = {}, {}
     for key, tile in tiles.items():
         took.setdefault(("K_TILE", pairs[key]), []).append((tile[60]["ts"] - tile[20]["ts"]) / 40)
     for name in TAGS[:5] + TAGS[7:]:
         each = 1 if name in ("SETUP", "EPILOGUE") else 64
         for t, found in of(name).items():
             for i, e in enumerate(found):
-                took.setdefault((name, pairs[t // warps // 2, i // each]), []).append(e["dur"])
+                n = 0 if name == "SETUP" and e["ts"] < first else pairs[t // warps // 2, i // each]
+                factor = slower(name, n) if slower else 1
+                begin, end = factor * e["ts"], factor * (e["ts"] + e["dur"])
+                took.setdefault((name, n), []).append(e["dur"])
+                ticks.setdefault((name, n), []).append((end // TICK - begin // TICK) * TICK)
     for (name, n), values in sorted(took.items()):
         deciles = statistics.quantiles(values, n=10)
-        yield [name, n, len(values), *(f"{x:.0f}" for x in (deciles[0], statistics.median(values), deciles[8])),
-               f"{statistics.mean(values):.1f}", f"{statistics.mean(own[n]):.3f}"]
+        middle = statistics.median(values)
+        yield [name, n, len(values), *(f"{x:.0f}" for x in (
+                   deciles[0], middle, grouped(ticks[name, n]) if (name, n) in ticks else middle, deciles[8])),
+               f"{statistics.mean(values):.1f}", f"{statistics.mean(own.get(n, [0])):.3f}"]
 
 
 if __name__ == "__main__":
