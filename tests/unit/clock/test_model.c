@@ -243,6 +243,27 @@ static void test_l2_many(void) {
     clock_model_free(m);
 }
 
+/* SMs of one GPC that ask for the same bytes before L2 has sent them share its answer; others, and later ones, do not.
+ * Of a launch with clusters SMs 0 to 19 are one GPC; without, SMs 0, 8, 16 and so on. */
+static void test_sharing(void) {
+    struct clock_table t = clock_b200();
+    t.l2_rate = 1;
+    struct clock_model *m = clock_model_create(&t);
+    const struct clock_box box = {0x1000, 1024, 128}, more = {0x1000, 2048, 128};
+    for (uint32_t single = 0; single < 2; single++) {
+        const uint32_t same = single ? 8 : 19, other = single ? 1 : 20;
+        clock_model_rewind(m);
+        m->single = single;
+        CHECK_NEAR(clock_l2_send(m, 0, 0, 10, 50, &box), 1024, 0);
+        CHECK_NEAR(clock_l2_send(m, same, 100, 110, 110, &box), 1024, 0);
+        CHECK_NEAR(clock_l2_send(m, other, 100, 110, 110, &box), 2048, 0);
+        CHECK_NEAR(clock_l2_send(m, same, 200, 210, 210, &more), 4096, 0);
+        CHECK_NEAR(clock_l2_send(m, same, 5000, 5010, 5010, &box), 6024, 0);
+        CHECK_EQ(m->l2_bytes, 3 * 1024 + 2048);
+    }
+    clock_model_free(m);
+}
+
 static void test_gpcs(void) {
     uint32_t tpcs[CLOCK_GPCS] = {0};
     for (uint32_t sm = 0; sm < 148; sm += 2) {
@@ -294,6 +315,7 @@ int main(void) {
     test_umma();
     test_pair();
     test_l2();
+    test_sharing();
     test_touches();
     test_thread_reads();
     test_thread_writes();

@@ -1,5 +1,6 @@
 /* The replay of logs made by hand, held to times worked out by hand. */
 #include "unit/clock/log.h"
+#include "clock/engine.h"
 
 static struct clock_result replay_times(struct hand *h, const struct clock_table *t, uint32_t launches) {
     struct clock_result r;
@@ -170,32 +171,48 @@ static struct clock_table load_costs(void) {
     struct clock_table t = hand_costs();
     t.tma_issue = 100;
     t.tma_box = 20;
-    t.tma_line = 1;
-    t.tma_line = 2;
+    t.tma_line = 3;
     t.tma_port = 64;
+    t.tma_slot = 0;
     t.l2_latency = 300;
     t.l2_rate = t.hbm_rate = 1e9;
     t.hbm_latency = 500;
     t.hbm_line = 1;
+    t.hbm_lines = 64;
     return t;
 }
 
-/* 128 rows of one line: asked for at 1010 + 100 + 20 + 3 x 128; from HBM 500 + 128 later, on the way 300, in 256 + 128.
- * The second launch finds them in L2. */
+/* 128 rows of one line: asked for at 1010 + 100 + 20 + 3 x 128; from HBM 500 + 64 later, on the way 300; the others have
+ * come when the last one takes its 2. The second launch finds them in L2. */
 static void test_load(void) {
     struct hand h;
     const struct clock_table t = load_costs();
     hand_open(&h, 1, 1);
     load(&h);
     struct clock_result r = replay_times(&h, &t, 1);
-    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 628 + 300 + 384, 1e-3);
+    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 564 + 300 + 2, 1e-3);
     CHECK_EQ(r.busy.hbm_bytes, 16384);
     clock_result_free(&r, &h.log);
     r = replay_times(&h, &t, 2);
-    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 300 + 384, 1e-3);
+    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 300 + 2, 1e-3);
     CHECK_EQ(r.busy.hbm_bytes, 0);
     CHECK_EQ(r.busy.l2_bytes, 16384);
     clock_result_free(&r, &h.log);
+}
+
+/* A port of 16 bytes a cycle is slower than the asking: all lines after the first. A line has a turn of its own. */
+static void test_slow_port(void) {
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        struct hand h;
+        struct clock_table t = load_costs();
+        t.tma_port = slot ? 64 : 16;
+        t.tma_slot = slot ? 8 : 0;
+        hand_open(&h, 1, 1);
+        load(&h);
+        struct clock_result r = replay_times(&h, &t, 2);
+        CHECK_NEAR(at(&r, h.ops[0].completed), 1514 - 127 * 3 + 300 + 128 * 8, 1e-3);
+        clock_result_free(&r, &h.log);
+    }
 }
 
 /* 32 lanes of warp 0 access 16 bytes each, `step` bytes apart, after `alu` instructions. */
@@ -246,6 +263,35 @@ static void test_loads(void) {
     CHECK_NEAR(at(&r, first + 3), 1010 + 4 + 500 + 10, 1e-3);
     CHECK_NEAR(at(&r, first + 4), 1020 + 4 + 500 + 10, 1e-3);
     clock_result_free(&r, &h.log);
+}
+
+/* A release at the scope of a cluster waits until the warp's stores are known to be in L2; one of the CTA does not, nor
+ * does that of a warp without stores. */
+static void test_release(void) {
+    const char *const texts[] = {"fence.acq_rel.cluster;", "fence.acq_rel.cta;"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct hand h;
+        struct clock_table t = hand_costs();
+        t.thread_latency = 500;
+        hand_open(&h, 1, 1);
+        char text[32];
+        snprintf(text, sizeof text, "%c%s", 0, texts[i]); /* 0: no text */
+        h.log.text = text;
+        h.log.text_bytes = sizeof text;
+        h.sites[SITE_TEST - 1].text = 1;
+        hand_global(&h, EFFECT_WRITE, 0x10000, 16, 1);
+        hand_thread(&h, 0, TRACE_SYNC, SYNC_FENCE, 0, 1)->site = SITE_TEST;
+        const uint32_t fence = hand_last(&h);
+        hand_thread(&h, 1, TRACE_SYNC, SYNC_FENCE, 0, 1)->site = SITE_TEST;
+        struct clock_result r = replay_times(&h, &t, 1);
+        CHECK_NEAR(at(&r, fence), i ? 1020 : 1010 + 4 + 500 + 10, 1e-3);
+        CHECK_NEAR(at(&r, hand_last(&h)), 1010, 0);
+        clock_result_free(&r, &h.log);
+    }
+    CHECK(clock_releases("barrier.cluster.arrive.aligned;") && clock_releases("membar.gl;"));
+    CHECK(clock_releases("fence.sc.gpu;") && clock_releases("fence.release.sync_restrict::shared::cta.cluster;"));
+    CHECK(!clock_releases("barrier.cluster.arrive.relaxed.aligned;") && !clock_releases("fence.proxy.async;"));
+    CHECK(!clock_releases("membar.cta;") && !clock_releases("barrier.cluster.wait.acquire;"));
 }
 
 /* One cluster fits: the second starts 100 cycles after the first has ended. */
@@ -360,8 +406,10 @@ int main(void) {
     test_cta_barrier();
     test_umma_chain();
     test_load();
+    test_slow_port();
     test_stores();
     test_loads();
+    test_release();
     test_resident();
     test_doubts();
     test_refusals();
