@@ -1,6 +1,6 @@
 /* The replay of logs made by hand, held to times worked out by hand. */
-#include "unit/clock/log.h"
 #include "clock/engine.h"
+#include "unit/clock/log.h"
 
 static struct clock_result replay_times(struct hand *h, const struct clock_table *t, uint32_t launches) {
     struct clock_result r;
