@@ -86,10 +86,11 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
                    (x->kind == WAIT_ALIGNED ? UINT32_MAX : (uint32_t)x->value) & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
-        strbuf_put(b, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
-                   w->cta->sm->id, columns_of(w->cta->sm, NULL));
+        strbuf_put(b, "waits for %u columns of SM %u (%u free", (uint32_t)x->value, w->cta->sm->id,
+                   columns_of(w->cta->sm, NULL));
         if (columns_of(w->cta->sm, w->cta))
-            strbuf_put(b, ", and its own CTA has %u", columns_of(w->cta->sm, w->cta));
+            strbuf_put(b, ", %u own", columns_of(w->cta->sm, w->cta));
+        strbuf_put(b, ")");
         return;
     case WAIT_PAIR:
         strbuf_put(b, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",

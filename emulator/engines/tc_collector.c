@@ -56,9 +56,8 @@ static bool use(struct cta *cta, const struct mach_origin *origin, const struct 
                               kind, (unsigned long long)mma->a, (unsigned long long)c->a);
     return c->sum == sum ||
            mach_warn_pair(cta->island, origin, &c->origin, "the last ::fill, of other bytes", &collector_changed,
-                          ".collector::a::%s of the A with %s 0x%llx, whose bytes have changed since the buffer was "
-                          "filled",
-                          word, kind, (unsigned long long)mma->a);
+                          ".collector::a::%s: A (%s 0x%llx) has changed since ::fill", word, kind,
+                          (unsigned long long)mma->a);
 }
 
 bool tc_collect(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma, const struct tc_idesc *id,

@@ -114,13 +114,14 @@ static enum tc_swizzle wider_mode(const struct tc_desc *d) {
 static bool judge_start(const struct tc_desc *d, const char *matrix, uint32_t into, struct tc_problem *p) {
     const enum tc_swizzle wider = d->base_offset ? TC_SW_NONE : wider_mode(d);
     p->rule = d->base_offset ? &other_base : wider ? &narrow_mode : &bad_base;
-    const int n =
-        snprintf(p->text, sizeof p->text,
-                 "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
-                 "offset %u names",
-                 matrix, d->start, into, simd_swizzle_pattern(&d->xor), tc_swizzle_name(d->swizzle), d->base_offset);
-    if (wider && n > 0 && (size_t)n < sizeof p->text)
-        snprintf(p->text + n, sizeof p->text - (size_t)n, "; with %s it would be right", tc_swizzle_name(wider));
+    const int n = snprintf(p->text, sizeof p->text, "matrix %s (0x%x) starts %u bytes into a pattern of %s", matrix,
+                           d->start, into, tc_swizzle_name(d->swizzle));
+    if (n > 0 && (size_t)n < sizeof p->text) {
+        if (wider)
+            snprintf(p->text + n, sizeof p->text - (size_t)n, "; %s fits", tc_swizzle_name(wider));
+        else
+            snprintf(p->text + n, sizeof p->text - (size_t)n, ", base offset %u", d->base_offset);
+    }
     return d->base_offset == 0;
 }
 

@@ -95,8 +95,8 @@ bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const ch
                    end - 1, a->taddr);
     else if (lane != own) {
         mach_warn(cta->island, origin, &lane_window,
-                  "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u", name, warp,
-                  lane, lane + lanes - 1, a->taddr, first, first + 31);
+                  "%s touches lanes %u to %u (address 0x%08x); warp %u has lanes %u to %u", name, lane,
+                  lane + lanes - 1, a->taddr, warp, first, first + 31);
         a->taddr = own << 16 | column;
     }
     return !cta->island->fault;

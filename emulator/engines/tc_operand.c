@@ -120,7 +120,7 @@ static bool check_units(enum simd simd, struct cta *cta, const struct mach_origi
         uint32_t i = 0;
         while (i + 1 < count && off[i] >= MACH_SMEM_FIRST && end >= 16 && off[i] <= end - 16)
             i++;
-        name_fault(cta, origin, &out_of_smem, names, i, off[i], "is outside the CTA's shared memory");
+        name_fault(cta, origin, &out_of_smem, names, i, off[i], "is outside shared memory");
         return false;
     }
     if (smem_poisoned(cta, low, high + 16 - low))

@@ -180,8 +180,8 @@ DIAG(outside_shared) = {
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes) {
     const struct cta *to = p->cta;
     if (to->live_warps == 0)
-        return mach_fails(op->cta->island, &op->origin, &into_exited, "%s into the CTA of rank %u, which has exited",
-                          op->name, to->rank);
+        return mach_fails(op->cta->island, &op->origin, &into_exited,
+                          "%s writes to the CTA of rank %u, which has exited", op->name, to->rank);
     if (p->off >= MACH_SMEM_FIRST && p->off <= to->smem_end && bytes <= to->smem_end - p->off)
         return true;
     return mach_fails(op->cta->island, &op->origin, &outside_shared,
@@ -238,7 +238,7 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     /* its memory is there until its queues are empty: launch/resident.c */
     if (cta->live_warps == 0 &&
         !mach_warn(cta->island, &op->origin, op->dst ? &peer_from_exited : &from_exited,
-                   "%s reads shared memory of the CTA of rank %u, which has exited", op->name, cta->rank))
+                   "%s reads shared memory of CTA rank %u, which has exited", op->name, cta->rank))
         return false;
     if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off) {
         struct diag d = outside_shared;

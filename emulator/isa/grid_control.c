@@ -336,8 +336,8 @@ void isa_registers_exit(struct warp *w) {
         return;
     const struct mach_origin origin = warp_origin(most, most->last_setmaxnreg, most->lanes);
     mach_warn(w->island, &origin, &reg_warpgroup,
-              "warp %u executed its setmaxnreg number %u, warp %u of its warpgroup has exited and executed %u",
-              most->index, most->setmaxnregs, least->index, least->setmaxnregs);
+              "warp %u executed setmaxnreg %u times, but warp %u of its warpgroup %u times", most->index,
+              most->setmaxnregs, least->index, least->setmaxnregs);
 }
 
 static enum warp_status do_setmaxnreg(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -62,9 +62,8 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
     else if (e == MBAR_CORRUPT)
         snprintf(text, size, "the mbarrier at shared offset 0x%x was overwritten", off);
     else if (e == MBAR_TOO_MANY_ARRIVALS && live)
-        snprintf(text, size,
-                 "%u more arrival%s on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase", value,
-                 value == 1 ? "" : "s", off, v.pending, v.expected);
+        snprintf(text, size, "%u arrival%s on mbarrier 0x%x, which awaits only %u of %u", value, value == 1 ? "" : "s",
+                 off, v.pending, v.expected);
     else if (e == MBAR_TX_RANGE && live)
         snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d", value, off,
                  v.tx);
@@ -87,7 +86,7 @@ enum warp_status isa_mbar_fault(struct warp *w, const struct insn *in, uint32_t 
     describe_error(text, sizeof text, cta, off, e, value);
     const size_t n = strlen(text);
     if (e == MBAR_TOO_MANY_ARRIVALS && together > 1)
-        snprintf(text + n, sizeof text - n, "; %u threads of the warp arrive together", together);
+        snprintf(text + n, sizeof text - n, "; %u threads arrive together", together);
     else if (e == MBAR_TOO_MANY_ARRIVALS && cta == w->cta && mbar_index(cta, off) < cta->num_mbars &&
              cta->mbars[mbar_index(cta, off)].again >> w->index & 1) {
         snprintf(text + n, sizeof text - n,

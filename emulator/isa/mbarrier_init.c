@@ -64,9 +64,7 @@ static bool init_live(struct warp *w, const struct insn *in, const struct event_
     switch (mbar_again(by, cta, off, count)) {
     case MBAR_AGAIN_OWN:
         return mach_warn_pair(w->island, &origin, &first, what, &init_again,
-                              "the thread has initialised the mbarrier at shared offset 0x%x before, and nobody has "
-                              "used it",
-                              off) &&
+                              "the thread initialises the mbarrier at shared offset 0x%x again, before any use", off) &&
                mbar_init_again(by, cta, off, count) == MBAR_OK;
     case MBAR_AGAIN_SAME:
         return tell_together(w, in, by->lanes, cta, off) && mbar_init_again(by, cta, off, count) == MBAR_OK;

@@ -28,8 +28,7 @@ static bool issues_once(struct warp *w, const struct insn *in, uint32_t mask, co
     if (!(lanes & (lanes - 1)))
         return true;
     const struct mach_origin origin = warp_origin(w, in, lanes);
-    return mach_warn(w->island, &origin, &many_threads,
-                     "%u threads of the warp execute a tcgen05.mma together: D at 0x%x gets as many operations",
+    return mach_warn(w->island, &origin, &many_threads, "%u threads of a warp each issue this tcgen05.mma on D at 0x%x",
                      (unsigned)__builtin_popcount(lanes), (uint32_t)warp_address(w, d, warp_lowest(lanes)));
 }
 

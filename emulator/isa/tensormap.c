@@ -47,7 +47,7 @@ static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32
         if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
             why = "the address is in another state space";
         else if (loc.space == XS_SHARED_CTA && !written(w, l, loc))
-            why = "the first 64 bytes, which copies read, were not all written";
+            why = "the first 64 bytes are not all written, and copies read them";
         else
             why = tmap_replace(loc.host, f->field, f->ord, v);
         if (why)
@@ -66,10 +66,9 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
             !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN, false, &from))
             return WARP_FAULT;
         if (!written(w, l, from))
-            return warp_fault(
-                w, in, 1u << l, &bad_fenceproxy,
-                "lane %u: the first 64 bytes at shared offset 0x%x, which copies read, were not all written", l,
-                from.off);
+            return warp_fault(w, in, 1u << l, &bad_fenceproxy,
+                              "lane %u: copies read the 64 bytes at shared 0x%x, which are not all written", l,
+                              from.off);
         relaxed_write(to.host, from.host, TMAP_BYTES);
         isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
         isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);

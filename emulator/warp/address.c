@@ -111,8 +111,8 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
                    size, (unsigned long long)addr);
     else if (freed)
         warp_fault(w, in, lanes, &freed_block,
-                   "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte %s at 0x%llx that was freed", lane, verb,
-                   size, (unsigned long long)addr, (unsigned long long)(addr - old.addr), (unsigned long long)old.size,
+                   "lane %u %s %u bytes at 0x%llx: byte %llu of the freed %llu-byte %s at 0x%llx", lane, verb, size,
+                   (unsigned long long)addr, (unsigned long long)(addr - old.addr), (unsigned long long)old.size,
                    mem_kind_text(old.kind), (unsigned long long)old.addr);
     else if (!near)
         warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, below every allocation", lane, verb, size,
@@ -121,8 +121,8 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
         uint64_t end = b.addr + b.size;
         uint64_t past = addr >= end ? addr - end : addr + size - end;
         warp_fault(w, in, lanes, &bad_global,
-                   "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s%s at 0x%llx", lane,
-                   verb, size, (unsigned long long)addr, addr >= end ? "" : "it runs ", (unsigned long long)past,
+                   "lane %u %s %u bytes at 0x%llx, %s%llu bytes past the %llu-byte %s%s%s at 0x%llx", lane, verb, size,
+                   (unsigned long long)addr, addr >= end ? "" : "running ", (unsigned long long)past,
                    (unsigned long long)b.size, mem_kind_text(b.kind), b.name ? " " : "", b.name ? b.name : "",
                    (unsigned long long)b.addr);
     }
@@ -136,8 +136,8 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
     const struct cluster *cl = w->cta->cluster;
     if (rank >= cl->num_ctas)
         warp_fault(w, in, 1u << lane, w->grid->clustered ? &no_such_rank : &no_cluster,
-                   "lane %u %s %u bytes at shared address 0x%x: rank %u in a cluster of %u CTAs", lane, verb, size,
-                   addr, rank, cl->num_ctas);
+                   "lane %u %s %u bytes at shared 0x%x: rank %u of %u CTAs", lane, verb, size, addr, rank,
+                   cl->num_ctas);
     else if (!cl->cta[rank].smem || (&cl->cta[rank] != w->cta && !cl->cta[rank].live_warps))
         warp_fault(w, in, 1u << lane, &peer_gone,
                    "lane %u %s %u bytes at shared address 0x%x, but the CTA of rank %u has exited", lane, verb, size,
@@ -150,8 +150,8 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
         uint32_t end = cl->cta[rank].smem_end;
         uint64_t past = off >= end ? (uint64_t)off - end : (uint64_t)off + size - end;
         warp_fault(w, in, 1u << lane, &bad_shared,
-                   "lane %u %s %u bytes at shared offset 0x%x: %s%llu bytes past the end of the CTA's %u bytes", lane,
-                   verb, size, off, off >= end ? "" : "it runs ", (unsigned long long)past, end - MACH_SMEM_FIRST);
+                   "lane %u %s %u bytes at shared offset 0x%x, %s%llu past the CTA's %u", lane, verb, size, off,
+                   off >= end ? "" : "running ", (unsigned long long)past, end - MACH_SMEM_FIRST);
     }
     return false;
 }

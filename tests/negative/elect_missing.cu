@@ -4,7 +4,7 @@
 // that, not about the arrivals that come after the CTA has exited.
 //
 // EMU: --schedule=lazy
-// EXPECT: ^warning: 32 threads of the warp execute a tcgen05.mma together: D at 0x0 gets as many operations \[tcgen05-many-threads\]$
+// EXPECT: ^warning: 32 threads of a warp each issue this tcgen05\.mma on D at 0x0 +\[tcgen05-many-threads\]$
 // EXPECT: from: .*elect_missing.cu:@MMA@
 // EXPECT: hint: Choose one thread before it: elect.sync is missing
 // EXPECT: \[mbarrier-cta-exited\]$

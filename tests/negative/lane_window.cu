@@ -6,7 +6,7 @@
 //
 // EMU: --check=strict
 // EXIT: 3
-// EXPECT: ^warning: tcgen05.ld by warp 1 touches lanes 0 to 31 \(address 0x00000000\); its window is lanes 32 to 63 \[tcgen05-lane-window\]$
+// EXPECT: ^warning: tcgen05\.ld touches lanes 0 to 31 \(address 0x00000000\); warp 1 has lanes 32 to 63 +\[tcgen05-lane-window\]$
 // EXPECT: --> common/tmem.cuh:[0-9]+ in lane_window$
 // EXPECT: from: tests/negative/lane_window.cu:@LOAD@$
 // EXPECT: by: +CTA \(0,0,0\) warp 1, lanes 0-31 \(first thread \(32,0,0\)\)

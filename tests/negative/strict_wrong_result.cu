@@ -6,7 +6,7 @@
 // EXIT: 1
 // EXPECT: ^thread 32 loaded 32, not 0$
 // EXPECT: ^sm100emu: note: the program ends with 1, and has 1 strict finding \(see --check=strict\), which may be the cause:$
-// EXPECT: ^warning: tcgen05.ld by warp 1 touches lanes 0 to 31 .*\[tcgen05-lane-window\]$
+// EXPECT: ^warning: tcgen05\.ld touches lanes 0 to 31 \(address 0x00000000\); warp 1 has lanes 32 to 63 +\[tcgen05-lane-window\]$
 // EXPECT: from: tests/negative/strict_wrong_result.cu:@LOAD@$
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"

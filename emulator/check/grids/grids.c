@@ -191,7 +191,7 @@ struct reaching {
 
 static void name_place(const struct grids *g, uint64_t at, char *place, size_t size) {
     struct mem_block b;
-    const int n = snprintf(place, size, "global address 0x%llx", (unsigned long long)at);
+    const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
     if (mem_nearest(g->gpu->mem, at, &b) && at - b.addr < b.size)
         snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
                  (unsigned long long)b.size);
@@ -200,9 +200,9 @@ static void name_place(const struct grids *g, uint64_t at, char *place, size_t s
 /* In words: why the access of `later` need not come after those of another task. */
 static const char *unordered(const struct diag *rule, const struct task *later) {
     return rule == &stream_race  ? " of another stream"
-           : rule == &wait_chain ? ", for which the kernel before this one has not waited,"
-           : later->waits        ? ", for which this thread has not waited,"
-                                 : ", for which this kernel does not wait,";
+           : rule == &wait_chain ? ", for which the kernel before this one has not waited"
+           : later->waits        ? ", for which this thread has not waited"
+                                 : ", for which this kernel does not wait";
 }
 
 static const char *verb(bool writes) { return writes ? "writes" : "reads"; }
@@ -211,32 +211,33 @@ static const char *may(bool writes) { return writes ? "writing" : "reading"; }
 /* Reports that the access of *x conflicts with that of the task `k`. */
 static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
                  uint64_t at) {
-    char place[120], said[200];
+    char place[120], said[240];
     const bool writes = x->e->effect & EFFECT_WRITE, wrote = earlier->flags & TOUCH_WRITE;
     const char *when = unordered(rule, x->run->now);
     name_place(x->g, at, place, sizeof place);
     if (k->kind != TASK_KERNEL) {
         mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still be %s", x->v->what, verb(writes),
-                  place, kind_of(k), when, may(wrote));
+                  place, kind_of(k), rule == &stream_race ? when : "", may(wrote));
         return;
     }
     const struct mach_origin other = {.site = earlier->site, .thread = earlier->thread};
-    snprintf(said, sizeof said, "an access by the kernel %s, which %s it", k->name, verb(wrote));
-    mach_warn_pair(x->r->island, &x->origin, &other, said, rule, "%s %s %s, which the kernel %s%s may still be %s",
-                   x->v->what, verb(writes), place, k->name, when, may(wrote));
+    snprintf(said, sizeof said, "an access by the kernel %s%s, which %s it", k->name, when, verb(wrote));
+    mach_warn_pair(x->r->island, &x->origin, &other, said, rule, "%s %s %s, which the kernel %s may still be %s",
+                   x->v->what, verb(writes), place, k->name, may(wrote));
 }
 
 /* Kernel `k` began beside this one and accessed first. It has not waited for this one, which goes on. */
 static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *its,
                        uint64_t at) {
-    char place[120], said[200];
+    char place[120], said[240];
     const struct task *now = x->run->now;
     const struct mach_origin origin = {.site = its->site, .thread = its->thread};
     const bool writes = its->flags & TOUCH_WRITE, wrote = x->e->effect & EFFECT_WRITE;
     name_place(x->g, at, place, sizeof place);
-    snprintf(said, sizeof said, "an access by the kernel %s, which %s it", now->name, verb(wrote));
-    mach_warn_pair(x->r->island, &origin, &x->origin, said, rule, "%s %s %s, which the kernel %s%s may still be %s",
-                   its->what, verb(writes), place, now->name, unordered(rule, k), may(wrote));
+    snprintf(said, sizeof said, "an access by the kernel %s%s, which %s it", now->name, unordered(rule, k),
+             verb(wrote));
+    mach_warn_pair(x->r->island, &origin, &x->origin, said, rule, "%s %s %s, which the kernel %s may still be %s",
+                   its->what, verb(writes), place, now->name, may(wrote));
 }
 
 /* touches_fn: the access of *x shares bytes with that of an earlier task. */

@@ -9,12 +9,10 @@ DIAG(closing) = {
 };
 
 void dealloc_tell_used(const struct event_access *e, uint32_t from, uint32_t to, const struct event_life *l) {
-    const struct mach_origin origin = event_origin(&e->by);
-    char where[600];
-    mach_warn(
-        e->owner->island, &origin, &closing,
-        "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's tcgen05.dealloc, at %s",
-        e->what, from, to - 1, e->owner->rank, l->by.cta->rank, diag_where(l->by.site, where, sizeof where));
+    const struct mach_origin origin = event_origin(&e->by), theirs = event_origin(&l->by);
+    mach_warn_pair(e->owner->island, &origin, &theirs, "the pair's tcgen05.dealloc", &closing,
+                   "%s uses columns %u to %u of cluster CTA %u after the pair's tcgen05.dealloc by CTA %u", e->what,
+                   from, to - 1, e->owner->rank, l->by.cta->rank);
 }
 
 DIAG(pair_unordered) = {

@@ -475,7 +475,7 @@ static struct mach_origin origin_of(const struct toucher *t, const struct mark *
 
 static void name_place(const struct toucher *t, uint64_t at, char *place, size_t size) {
     struct mem_block b;
-    const int n = snprintf(place, size, "global address 0x%llx", (unsigned long long)at);
+    const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
     if (mem_nearest(t->r->cluster->cta[0].gpu->mem, at, &b) && at - b.addr < b.size)
         snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
                  (unsigned long long)b.size);
@@ -485,7 +485,7 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
                 uint64_t at) {
     const struct viewer *v = t->v;
     const bool op = first->flags & MARK_OP, wrote = first->flags & MARK_WRITE;
-    const char *store = first->flags & MARK_STRONG ? "a strong store or atomic operation" : "a store";
+    const char *store = first->flags & MARK_STRONG ? "a strong write" : "a store";
     const struct party theirs = {origin_of(t, first, at), op ? first->by.op->name : wrote ? store : "a load", wrote};
     struct event_by by = *v->by;
     if (!(mine->flags & MARK_OP))
@@ -495,7 +495,7 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
     const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
     struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, "", NULL, {0}, ""};
     if (rule == &noncoherent_load)
-        f.but = "its cache may not have seen";
+        f.but = "its cache may miss";
     const struct hint_writer *flag = rule == &global_race[CAUSE_RELAXED] ? heard_of(t, first) : NULL;
     char where[120];
     if (flag)

@@ -178,10 +178,8 @@ static void check_published(struct race *r, const struct event_sync *e, const st
         return;
     const struct mach_origin origin = event_origin(&e->by);
     mach_warn(e->by.cta->island, &origin, knows_init(r, e, m, n) ? &init_unmet : &unpublished,
-              "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
-              e->by.what, e->by.cta->rank, e->off, e->owner->rank,
-              m->published == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
-                                         : "no cluster barrier has completed");
+              "%s on cluster CTA %u's mbarrier 0x%x: no %s since mbarrier.init", e->by.what, e->owner->rank, e->off,
+              m->published == MBAR_FRESH ? "release.cluster" : "cluster barrier");
 }
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
@@ -250,9 +248,8 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
               again             ? &arrives_again
               : n || !m->before ? &arrives_ahead /* an operation arrives now, or did in the phase before */
                                 : &arrives_uncounted,
-              "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
-              "the phase before",
-              e->by.what, (unsigned long long)e->phase, m->off);
+              "nothing orders %s in phase %llu of mbarrier 0x%x after the end of phase %llu", e->by.what,
+              (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
 }
 
 DIAG(phase_unseen) = {
@@ -270,10 +267,9 @@ static void check_unseen(struct race *r, const struct event_sync *e, const struc
     if (!e->phase || (m->seen && m->saw >= e->phase))
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
-    mach_warn(
-        r->island, &origin, &phase_unseen,
-        "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and no poll has seen the phase before end",
-        e->by.what, (unsigned long long)e->phase, m->off);
+    mach_warn(r->island, &origin, &phase_unseen,
+              "%s arrives in phase %llu of mbarrier 0x%x, and no poll has seen phase %llu end", e->by.what,
+              (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
 }
 
 DIAG(phase_missed) = {
@@ -292,9 +288,8 @@ static void check_seen(struct race *r, const struct event_sync *e, const struct 
             continue;
         const struct mach_origin origin = event_origin(&e->by), theirs = race_origin(r, i, use->lanes, use->site);
         mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
-                       "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
-                       "that saw the phase before it end",
-                       e->by.what, (unsigned long long)e->phase, m->off);
+                       "%s ends phase %llu of mbarrier 0x%x; nothing orders it after polls of phase %llu", e->by.what,
+                       (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
         return;
     }
 }
@@ -369,9 +364,8 @@ static void check_remote(const struct race *r, const struct event_life *e) {
             continue;
         mach_warn_pair(r->island, &m->remote.origin, &m->init->origin, "mbarrier.init",
                        is_over(known, m) ? &exits_unseen : &exits_early,
-                       "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
-                       "orders the exit of that CTA after it",
-                       m->remote.what, (unsigned long long)m->remote.phase, m->off, e->owner->rank);
+                       "cluster CTA %u may exit before %s reaches mbarrier 0x%x, phase %llu", e->owner->rank,
+                       m->remote.what, m->off, (unsigned long long)m->remote.phase);
         return;
     }
 }
@@ -391,9 +385,8 @@ static void check_announced(const struct cta *cta) {
         if (!mbar_last(cta, i, &v) || v.tx >= 0)
             continue;
         mach_warn(cta->island, NULL, &unannounced,
-                  "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
-                  "expect_tx announced",
-                  cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-v.tx);
+                  "no expect_tx announced %d bytes on mbarrier 0x%x of CTA (%u,%u,%u), rank %u", (int)-v.tx,
+                  cta->mbars[i].off, cta->id.x, cta->id.y, cta->id.z, cta->rank);
         return;
     }
 }

@@ -60,7 +60,6 @@ void verdict_peer(struct race *r, const struct event_access *e, const struct not
     if (is_told_of_mbarrier(r, n, peer))
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&by);
-    mach_warn(r->island, &origin, &not_started,
-              "%s accesses the shared memory of cluster CTA %u, and CTA %u does not know that it has started",
-              e->by.what ? e->by.what : "an access", peer->rank, e->by.cta->rank);
+    mach_warn(r->island, &origin, &not_started, "%s accesses memory of cluster CTA %u, which may not have started",
+              e->by.what ? e->by.what : "an access", peer->rank);
 }
