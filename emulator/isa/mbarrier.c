@@ -62,7 +62,7 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
     else if (e == MBAR_CORRUPT)
         snprintf(text, size, "the mbarrier at shared offset 0x%x was overwritten", off);
     else if (e == MBAR_TOO_MANY_ARRIVALS && live)
-        snprintf(text, size, "%u arrival%s on mbarrier 0x%x, which awaits only %u of %u", value, value == 1 ? "" : "s",
+        snprintf(text, size, "%u arrival%s on mbarrier 0x%x, which awaits %u of %u", value, value == 1 ? "" : "s",
                  off, v.pending, v.expected);
     else if (e == MBAR_TX_RANGE && live)
         snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d", value, off,
