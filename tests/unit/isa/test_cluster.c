@@ -172,11 +172,11 @@ static void test_publication(const struct mach_config *config) {
         run_ok(&r, "relaxed", two, 1, &out);
         CHECK_HAS(r.log, "mbarrier-unpublished");
         r.gpu->config.check = MACH_CHECK_ERROR;
-        run_faults(&r, "relaxed", two, 1, &out, "no thread of that CTA has executed a release");
+        run_faults(&r, "relaxed", two, 1, &out, "no release.cluster since mbarrier.init");
         run_ok(&r, "fenced", two, 1, &out);
         run_ok(&r, "remote", (struct run_shape){.grid = 4, .block = 64, .cluster = 4}, 1, &out);
         if (config->schedule != MACH_SCHED_RANDOM) /* in which an arrive may even come before the init */
-            run_faults(&r, "no_barrier", two, 1, &out, "no cluster barrier has completed");
+            run_faults(&r, "no_barrier", two, 1, &out, "no cluster barrier since mbarrier.init");
     }
     run_close(&r);
 }
