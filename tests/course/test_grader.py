@@ -163,7 +163,7 @@ class Whole(unittest.TestCase):
         step = "uint64_t a_step = umma_smem_advance(a_desc, i * UMMA_K_BYTES);"
         self.put(fixture.PRODUCT, fixture.changed(fixture.SIMPLE, step, step.replace("i *", "2 * i *")))
         said = [self.grade([fixture.PRODUCT], "--hint", level)[1] for level in "12"]
-        self.assertRegex(said[1], r"line: kernel\.cuh:\d+: umma_ss\(.*\n +matrix A starts at shared offset")
+        self.assertRegex(said[1], r"line: kernel\.cuh:\d+: umma_ss\(.*\n +matrix A \(0x[0-9a-f]+\) starts")
         self.assertNotIn("line:", said[0])
 
     def test_never_ends(self):
