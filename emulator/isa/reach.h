@@ -96,22 +96,18 @@ REACH_INLINE bool reach_local(const struct warp *w, const struct warp_opnd *o, u
     uint32_t bad[MACH_WARP];
     if (!w->local || stride < size || stride > INT32_MAX / MACH_WARP)
         return false;
-    if (o->bits == 64) {
-        const uint64_t *b = warp_src64(w, o->slot);
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            const uint64_t at = b[l] + offset;
-            const uint64_t wrong = (at & (size - 1)) | (at > stride - size ? 1 : 0);
-            r->rel[l] = (int32_t)(l * stride + (uint32_t)at);
-            bad[l] = mask >> l & 1 ? (uint32_t)wrong : 0;
-        }
-    } else {
-        const uint32_t *b = warp_src32(w, o->slot);
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            const uint64_t at = b[l] + offset;
-            const uint64_t wrong = (at & (size - 1)) | (at > stride - size ? 1 : 0);
-            r->rel[l] = (int32_t)(l * stride + (uint32_t)at);
-            bad[l] = mask >> l & 1 ? (uint32_t)wrong : 0;
-        }
+    uint64_t wide[MACH_WARP];
+    const uint64_t *b = wide;
+    if (o->bits == 64)
+        b = warp_src64(w, o->slot);
+    else
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            wide[l] = warp_src32(w, o->slot)[l];
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        const uint64_t at = b[l] + offset;
+        const uint64_t wrong = (at & (size - 1)) | (at > stride - size ? 1 : 0);
+        r->rel[l] = (int32_t)(l * stride + (uint32_t)at);
+        bad[l] = mask >> l & 1 ? (uint32_t)wrong : 0;
     }
     r->local = true;
     r->at = 0;

@@ -81,7 +81,6 @@ bool launch_kernel_shares(const struct warp_func *kernel) {
 
 typedef bool asks(const struct ptx_insn *in, enum ptx_mod word);
 
-/* Has the kernel, or a function of its module that it may call, such an instruction? */
 static bool func_has(const struct ptx_func *f, asks *is_such, enum ptx_mod word, bool *calls) {
     for (uint32_t i = 0; i < f->num_insns; i++) {
         if (is_such(&f->insns[i], word))
@@ -91,6 +90,7 @@ static bool func_has(const struct ptx_func *f, asks *is_such, enum ptx_mod word,
     return false;
 }
 
+/* Has the kernel, or a function of its module that it may call, such an instruction? */
 static bool kernel_has(const struct warp_func *kernel, asks *is_such, enum ptx_mod word) {
     const struct ptx_module *m = kernel->module->ptx;
     bool calls = false, has = func_has(kernel->src, is_such, word, &calls);
@@ -108,7 +108,8 @@ bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action) {
 }
 
 /* Of families that an engine serves, or that wait for one. */
-static bool is_async(const struct ptx_insn *in, enum ptx_mod) {
+static bool is_async(const struct ptx_insn *in, enum ptx_mod word) {
+    (void)word;
     const enum ptx_family f = ptx_op_family(in->op);
     return (f >= PTX_FAMILY_cp_async && f <= PTX_FAMILY_tensormap_fence) || f >= PTX_FAMILY_tcgen05_alloc ||
            f == PTX_FAMILY_mbarrier || f == PTX_FAMILY_cancel || f == PTX_FAMILY_none;

@@ -150,7 +150,7 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
         uint32_t end = cl->cta[rank].smem_end;
         uint64_t past = off >= end ? (uint64_t)off - end : (uint64_t)off + size - end;
         warp_fault(w, in, 1u << lane, &bad_shared,
-                   "lane %u %s %u bytes at shared offset 0x%x, %s%llu past the CTA's %u", lane, verb, size, off,
+                   "lane %u %s %u bytes at shared offset 0x%x, %s%llu bytes past the CTA's %u", lane, verb, size, off,
                    off >= end ? "" : "running ", (unsigned long long)past, end - MACH_SMEM_FIRST);
     }
     return false;

@@ -265,7 +265,7 @@ static void test_bad(void) {
         {"null", "global-out-of-bounds", "null pointer"},
         {"odd", "misaligned-address", "no multiple of 4"},
         {"vecodd", "misaligned-address", "no multiple of 8"},
-        {"smem", "shared-out-of-bounds", "0 past the CTA's 4096"},
+        {"smem", "shared-out-of-bounds", "0 bytes past the CTA's 4096"},
         {"system", "shared-out-of-bounds", "the system owns"},
         {"local", "local-out-of-bounds", "local offset"},
         {"param", "param-out-of-bounds", "parameter offset 16"},
