@@ -171,50 +171,50 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_
     }
 }
 
-/* One step along K, with two sums for each of D, which stays in memory: four segments, C columns. */
-AVX512 static ALWAYS_INLINE void step_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n, uint32_t k,
-                                             const int C) {
-    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, k), *b = t->b + simd_tile_b(n, k);
-    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NUM_NAN_F32));
-    __m512 sum[2][3][4];
+/* By steps: two segments, four columns. The sums of even k, those of odd k and D itself stay in registers. */
+AVX512 static __attribute__((noinline)) void steps_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n) {
+    enum { C = 4, S = 2 };
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b = t->b + simd_tile_b(n, 0);
+    __m512 acc[C][S], sum[2][C][S];
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
-    for (int s = 0; s < 4; s++)
-        sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
-    for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
+    for (int s = 0; s < S; s++) {
+        const uint32_t *d = t->d + (size_t)(n + (uint32_t)c) * t->d_stride + t->lane[seg + (uint32_t)s];
+        acc[c][s] = t->accumulate ? _mm512_mul_ps(_mm512_loadu_ps(d), _mm512_set1_ps(t->scale)) : _mm512_setzero_ps();
+    }
+    for (uint32_t k = 0; k < t->k; k += t->step) {
         UNROLL
-        for (int odd = 0; odd < 2; odd++, a += SIMD_PANEL) {
-            __m512 v[4];
+        for (int c = 0; c < C; c++)
             UNROLL
-            for (int s = 0; s < 4; s++) {
-                v[s] = _mm512_loadu_ps(a + s * SIMD_SEGMENT);
-                __asm__("" : "+v"(v[s])); /* else gcc loads it again for each column */
-            }
+        for (int s = 0; s < S; s++)
+            sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
+        for (const float *end = b + t->step; b < end; b += 2) {
             UNROLL
-            for (int c = 0; c < C; c++) {
-                __m512 w = _mm512_set1_ps(b[c * SIMD_B_STRIDE + odd]);
+            for (int odd = 0; odd < 2; odd++, a += SIMD_PANEL) {
+                __m512 v0 = _mm512_loadu_ps(a), v1 = _mm512_loadu_ps(a + SIMD_SEGMENT);
+                __asm__("" : "+v"(v0), "+v"(v1)); /* else gcc keeps them in memory */
                 UNROLL
-                for (int s = 0; s < 4; s++)
-                    sum[odd][c][s] = _mm512_fmadd_ps(v[s], w, sum[odd][c][s]);
+                for (int c = 0; c < C; c++) {
+                    const __m512 w = _mm512_set1_ps(b[c * (int)SIMD_B_STRIDE + odd]);
+                    sum[odd][c][0] = _mm512_fmadd_ps(v0, w, sum[odd][c][0]);
+                    sum[odd][c][1] = _mm512_fmadd_ps(v1, w, sum[odd][c][1]);
+                }
             }
         }
-    }
-    const bool read = k || t->accumulate, last = k + t->step == t->k;
-    const uint32_t lane[4] = {t->lane[seg], t->lane[seg + 1], t->lane[seg + 2], t->lane[seg + 3]};
-    uint32_t *d = t->d + (size_t)n * t->d_stride;
-    UNROLL
-    for (int c = 0; c < C; c++, d += t->d_stride)
         UNROLL
-    for (int s = 0; s < 4; s++) {
-        __m512 acc = read ? _mm512_loadu_ps(d + lane[s]) : _mm512_setzero_ps();
-        if (!k)
-            acc = _mm512_mul_ps(acc, _mm512_set1_ps(t->scale));
-        acc = _mm512_add_ps(acc, _mm512_add_ps(sum[0][c][s], sum[1][c][s]));
-        if (last)
-            acc = _mm512_mask_mov_ps(acc, _mm512_cmp_ps_mask(acc, acc, _CMP_UNORD_Q), nan);
-        _mm512_storeu_ps(d + lane[s], acc);
+        for (int c = 0; c < C; c++)
+            UNROLL
+        for (int s = 0; s < S; s++)
+            acc[c][s] = _mm512_add_ps(acc[c][s], _mm512_add_ps(sum[0][c][s], sum[1][c][s]));
     }
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NUM_NAN_F32));
+    UNROLL
+    for (int c = 0; c < C; c++)
+        UNROLL
+    for (int s = 0; s < S; s++)
+        _mm512_storeu_ps(t->d + (size_t)(n + (uint32_t)c) * t->d_stride + t->lane[seg + (uint32_t)s],
+                         _mm512_mask_mov_ps(acc[c][s], _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q), nan));
 }
 
 AVX512 static void run_avx512(const struct simd_tile *t) {
@@ -229,18 +229,11 @@ AVX512 static void run_avx512(const struct simd_tile *t) {
     }
 }
 
-/* A step of 64 rows of A stays in the L1 cache. */
+/* 32 rows of A stay in the L1 cache. */
 AVX512 static void run_steps_avx512(const struct simd_tile *t) {
-    for (uint32_t s = 0; s < t->segments; s += 4)
-        for (uint32_t k = 0; k < t->k; k += t->step) {
-            uint32_t n = 0;
-            for (; n + 3 <= t->n; n += 3)
-                step_avx512(t, s, n, k, 3);
-            if (t->n - n == 2)
-                step_avx512(t, s, n, k, 2);
-            else if (t->n - n == 1)
-                step_avx512(t, s, n, k, 1);
-        }
+    for (uint32_t s = 0; s < t->segments; s += 2)
+        for (uint32_t n = 0; n < t->n; n += 4)
+            steps_avx512(t, s, n);
 }
 
 /* One segment, C columns: 2 * C accumulators, of which 12 fit. */
@@ -278,43 +271,58 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct simd_tile *t, uint32_t se
     }
 }
 
-/* One step along K, as step_avx512: one segment, C columns. */
-AVX2 static ALWAYS_INLINE void step_avx2(const struct simd_tile *t, uint32_t seg, uint32_t n, uint32_t k, const int C) {
-    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, k), *b = t->b + simd_tile_b(n, k);
+/* A segment of A by pairs along K: of each pair four vectors, whose lanes are even and odd k of one row in turn. The sum
+ * of neighbours (vhaddps) in the first two, and in the others, is 8 rows in their order. */
+AVX2 static void pair_rows(const struct simd_tile *t, uint32_t seg, float *to) {
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0);
+    for (uint32_t k = 0; k < t->k; k += 2, a += 2 * SIMD_PANEL)
+        for (int h = 0; h < 2; h++, to += SIMD_SEGMENT) {
+            const __m256 even = _mm256_loadu_ps(a + 8 * h), odd = _mm256_loadu_ps(a + SIMD_PANEL + 8 * h);
+            _mm256_store_ps(to, _mm256_unpacklo_ps(even, odd));
+            _mm256_store_ps(to + 8, _mm256_unpackhi_ps(even, odd));
+        }
+}
+
+/* By steps: one segment, as pair_rows has it, and two columns. Everything stays in registers: a store costs as much as
+ * two fused multiply-adds on some hosts. */
+AVX2 static ALWAYS_INLINE void steps_avx2(const struct simd_tile *t, const float *a, uint32_t seg, uint32_t n) {
+    const float *b = t->b + simd_tile_b(n, 0);
     const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NUM_NAN_F32));
-    __m256 sum[2][3][2];
+    uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
+    __m256 acc[2][2], sum[2][4];
     UNROLL
-    for (int c = 0; c < C; c++)
+    for (int i = 0; i < 4; i++) {
+        const float *at = (const float *)(const void *)(d + (i / 2 ? t->d_stride : 0) + i % 2 * 8);
+        acc[i / 2][i % 2] =
+            t->accumulate ? _mm256_mul_ps(_mm256_loadu_ps(at), _mm256_set1_ps(t->scale)) : _mm256_setzero_ps();
+    }
+    for (uint32_t k = 0; k < t->k; k += t->step) {
         UNROLL
-    for (int h = 0; h < 2; h++)
-        sum[0][c][h] = sum[1][c][h] = _mm256_setzero_ps();
-    for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
-        UNROLL
-        for (int odd = 0; odd < 2; odd++, a += SIMD_PANEL) {
-            __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
-            __asm__("" : "+x"(v0), "+x"(v1)); /* as above */
+        for (int i = 0; i < 4; i++)
+            sum[0][i] = sum[1][i] = _mm256_setzero_ps();
+        for (const float *end = b + t->step; b < end; b += 2, a += 2 * SIMD_SEGMENT) {
+            double pair[2];
+            memcpy(&pair[0], b, sizeof *pair);
+            memcpy(&pair[1], b + SIMD_B_STRIDE, sizeof *pair);
+            const __m256 x = _mm256_castpd_ps(_mm256_set1_pd(pair[0])), y = _mm256_castpd_ps(_mm256_set1_pd(pair[1]));
             UNROLL
-            for (int c = 0; c < C; c++) {
-                __m256 w = _mm256_set1_ps(b[c * SIMD_B_STRIDE + odd]);
-                sum[odd][c][0] = _mm256_fmadd_ps(v0, w, sum[odd][c][0]);
-                sum[odd][c][1] = _mm256_fmadd_ps(v1, w, sum[odd][c][1]);
+            for (int i = 0; i < 4; i++) {
+                __m256 v = _mm256_load_ps(a + 8 * i);
+                __asm__("" : "+x"(v)); /* else gcc loads it again for each column */
+                sum[0][i] = _mm256_fmadd_ps(v, x, sum[0][i]);
+                sum[1][i] = _mm256_fmadd_ps(v, y, sum[1][i]);
             }
         }
-    }
-    const bool read = k || t->accumulate, last = k + t->step == t->k;
-    uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
-    UNROLL
-    for (int c = 0; c < C; c++, d += t->d_stride)
         UNROLL
-    for (int h = 0; h < 2; h++) {
-        float *at = (float *)(void *)(d + 8 * h);
-        __m256 acc = read ? _mm256_loadu_ps(at) : _mm256_setzero_ps();
-        if (!k)
-            acc = _mm256_mul_ps(acc, _mm256_set1_ps(t->scale));
-        acc = _mm256_add_ps(acc, _mm256_add_ps(sum[0][c][h], sum[1][c][h]));
-        if (last)
-            acc = _mm256_blendv_ps(acc, nan, _mm256_cmp_ps(acc, acc, _CMP_UNORD_Q));
-        _mm256_storeu_ps(at, acc);
+        for (int i = 0; i < 4; i++)
+            acc[i / 2][i % 2] =
+                _mm256_add_ps(acc[i / 2][i % 2], _mm256_hadd_ps(sum[i / 2][i % 2 * 2], sum[i / 2][i % 2 * 2 + 1]));
+    }
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        const __m256 v = acc[i / 2][i % 2];
+        _mm256_storeu_ps((float *)(void *)(d + (i / 2 ? t->d_stride : 0) + i % 2 * 8),
+                         _mm256_blendv_ps(v, nan, _mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
     }
 }
 
@@ -331,16 +339,12 @@ AVX2 static void run_avx2(const struct simd_tile *t) {
 }
 
 AVX2 static void run_steps_avx2(const struct simd_tile *t) {
-    for (uint32_t s = 0; s < t->segments; s++)
-        for (uint32_t k = 0; k < t->k; k += t->step) {
-            uint32_t n = 0;
-            for (; n + 3 <= t->n; n += 3)
-                step_avx2(t, s, n, k, 3);
-            if (t->n - n == 2)
-                step_avx2(t, s, n, k, 2);
-            else if (t->n - n == 1)
-                step_avx2(t, s, n, k, 1);
-        }
+    _Alignas(32) float rows[SIMD_SEGMENT * SIMD_MAX_K];
+    for (uint32_t s = 0; s < t->segments; s++) {
+        pair_rows(t, s, rows);
+        for (uint32_t n = 0; n < t->n; n += 2)
+            steps_avx2(t, rows, s, n);
+    }
 }
 
 #endif

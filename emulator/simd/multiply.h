@@ -39,7 +39,7 @@ struct simd_tile {
 
 /* Operands are laid out for SIMD_MAX_K elements along K, of which a product has the first k. A: panels of 64 rows that
  * are neighbours for each k. B: rows along K, a cache line apart more than a power of two. */
-#define SIMD_MAX_K 256u
+#define SIMD_MAX_K 128u
 #define SIMD_PANEL 64u
 #define SIMD_A_STRIDE SIMD_MAX_K         /* elements that a row takes */
 #define SIMD_B_STRIDE (SIMD_MAX_K + 16u) /* the same */
