@@ -5,6 +5,13 @@
  */
 #include "check/shadow/stamps.h"
 
+/* Is it a cp.async that is known to be complete, whichever lane asks? */
+static bool is_copied(struct touch *t, const struct stamp *s) {
+    const enum layer layer = t->r->strict ? LAYER_SCOPED : LAYER_ORDER;
+    t->v.lanes = 0;
+    return s->flags == STAMP_COPY && viewer_knows_copy(t->r, &t->v, layer, s->warp, s->lane, s->time);
+}
+
 /* Adds readers that share a quad, as add_reader does for each word. False: the words must do it. */
 static bool add_readers(struct touch *t, struct stamp *read, const struct stamp *mine) {
     const struct vclock *now = t->v.now[LAYER_FENCED];
@@ -57,7 +64,7 @@ static bool touch_together(struct touch *t, uint32_t at) {
     if (!k->quads || (is_parted(k, at) && !(t->writes && rejoin(t, k, at))))
         return false;
     struct word *q = quad_at(k, at);
-    if (is_parted(k, at) || !is_plain(t, &q->wrote, mine))
+    if (!is_plain(t, &q->wrote, mine) && !is_copied(t, &q->wrote))
         return false;
     if (!t->writes)
         return add_readers(t, &q->read, mine);

@@ -85,14 +85,6 @@ static inline bool are_known(struct touch *t, const struct stamp *read) {
     return !list->lost;
 }
 
-/* Is it a cp.async that is known to be complete, whichever lane asks? */
-static inline bool is_copied(const struct touch *t, const struct stamp *s) {
-    struct viewer others = t->v;
-    others.lanes = 0;
-    return s->flags == STAMP_COPY && !t->v.async &&
-           viewer_knows_copy(t->r, &others, t->r->strict ? LAYER_SCOPED : LAYER_ORDER, s->warp, s->lane, s->time);
-}
-
 /* Is it empty, or an access of the lane itself without flags, as the current one? */
 static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
     return s->who == mine->who ? !mine->flags || !s->time : !s->time && !s->flags;
@@ -100,7 +92,7 @@ static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
 
 /* Fast path: is an access plainly in order? */
 static inline bool is_plain(struct touch *t, const struct stamp *s, const struct stamp *mine) {
-    return is_own(s, mine) || is_known(t, s) || (s->flags == STAMP_COPY && is_copied(t, s));
+    return is_own(s, mine) || is_known(t, s);
 }
 
 /* --- even.c ------------------------------------------------------------------------------------------------------- */
