@@ -47,8 +47,10 @@ REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const 
     s.base = r->shared ? 0 : r->at;
     s.cta = w->cta;
     s.space = space;
-    s.affine = false;
-    for (uint32_t l = 0; l < MACH_WARP; l++)
+    s.affine = r->row;
+    s.stride = size;
+    s.at[0] = (uint64_t)(int64_t)r->rel[0] + (r->shared ? r->at : 0);
+    for (uint32_t l = 1; !r->row && l < MACH_WARP; l++)
         s.at[l] = (uint64_t)(int64_t)r->rel[l] + (r->shared ? r->at : 0);
     isa_tell_span(w, in, &s, size, mask, effect, NULL);
 }

@@ -374,6 +374,7 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
 REACH_INLINE void reach_of_halves(const struct reach_halves *h, bool shared, struct reach *r) {
     r->shared = shared;
     r->local = false;
+    r->row = h->row[0] && h->row[1] && h->apart == 64;
     r->at = h->at;
     r->host = (uint8_t *)(uintptr_t)h->host[0];
     for (uint32_t l = 0; l < MACH_WARP; l++)

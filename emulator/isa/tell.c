@@ -57,11 +57,30 @@ void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, 
     events_send_sync(w->gpu, &e);
 }
 
+/* The lanes' addresses. True: of all lanes, *step bytes apart. */
+static bool addresses(const struct warp_span *s, uint32_t mask, uint64_t at[MACH_WARP], int64_t *step) {
+    const uint64_t first = s->base + s->at[0];
+    uint64_t odd = 0;
+    if (mask != WARP_ALL_LANES) {
+        WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l); }
+        return false;
+    }
+    *step = s->affine ? s->stride : (int64_t)(s->at[1] - s->at[0]);
+    for (uint32_t l = 0; s->affine && l < MACH_WARP; l++)
+        at[l] = first + l * (uint64_t)*step;
+    for (uint32_t l = 0; !s->affine && l < MACH_WARP; l++) {
+        at[l] = s->base + s->at[l];
+        odd |= at[l] ^ (first + l * (uint64_t)*step);
+    }
+    return !odd;
+}
+
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, const uint64_t *value) {
     const struct event_by by = isa_by(w, in, mask);
     uint64_t at[MACH_WARP];
-    WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l); }
+    int64_t step = 0;
+    const bool affine = addresses(s, mask, at, &step);
     const bool shared = s->space == XS_SHARED_CTA;
     const bool noncoherent = !shared && (in->src->op == PTX_OP_ldu || ptx_has(in->src, PTX_MOD_nc));
     events_send_access(w->gpu, &(struct event_access){.by = by,
@@ -72,6 +91,8 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
                                                       .owner = shared ? s->cta : NULL,
                                                       .at = at,
                                                       .size = size,
+                                                      .affine = affine,
+                                                      .step = step,
                                                       .value = by.order == ORDER_WEAK ? NULL : value,
                                                       .load = w->loads ? w->loads->num : 0});
 }

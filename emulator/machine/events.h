@@ -82,6 +82,8 @@ struct event_access {
     const char *what;  /* "operand A of tcgen05.mma"; NULL: by.what */
     const uint64_t *at;
     uint32_t size;
+    bool affine; /* threads: all 32 lanes, lane l at at[0] + l * step; not always told */
+    int64_t step;
     uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
     const struct event_rows *of_a; /* operand A; NULL: another, or not known */

@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 BYTES = 2048
-OPERATIONS = ("ld", "ld", "ld", "st", "st", "st", "atom", "red", "ld.volatile", "st.volatile", "st.relaxed.cta")
+OPERATIONS = ("ld", "ld", "ld", "st", "st", "st", "atom", "red", "ld.volatile", "st.volatile", "st.relaxed.cta",
+              "ldmatrix", "stmatrix")
 PLACES = ("tid", "next", "pair", "one", "far", "lane", "back")
 WHO = ("all", "all", "all", "warp", "lane", "half", "thread")
 
@@ -58,8 +59,20 @@ class Kernel:
         self.add(of[place], "mul.lo.u32 %%x, %%x, %d;" % size,
                  "add.u32 %a, %s, %x;", "add.u32 %%a, %%a, %d;" % self.draw.choice((0, 0, 0, 32, 256)))
 
+    def matrix(self, operation):
+        """ldmatrix or stmatrix, by whole warps."""
+        if self.threads % 32 or self.exits:
+            return
+        self.address(16)
+        name = operation + ".sync.aligned.m8n8.x4" + self.draw.choice(("", ".trans")) + ".shared.b16 "
+        registers = "{%v0, %v1, %v2, %v3}"
+        self.add(name + (registers + ", [%a];" if operation == "ldmatrix" else "[%a], " + registers + ";"))
+
     def access(self):
         operation = self.draw.choice(OPERATIONS)
+        if operation.endswith("matrix"):
+            self.matrix(operation)
+            return
         size = 4 if operation in ("atom", "red") else self.draw.choice((1, 2, 4, 4, 4, 8, 16))
         self.address(size)
         guard = self.guard()

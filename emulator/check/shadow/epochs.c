@@ -85,16 +85,6 @@ void epochs_free(struct epochs *p) {
 
 /* --- the log ------------------------------------------------------------------------------------------------------ */
 
-/* Do all lanes access, lane l at `first` + l * `step`? */
-static bool is_even(const struct event_access *e, uint32_t first, uint32_t step) {
-    if (e->by.lanes != UINT32_MAX)
-        return false;
-    uint32_t odd = 0;
-    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
-        odd |= (uint32_t)e->at[l] ^ (first + l * step);
-    return !odd;
-}
-
 static uint32_t entry_bytes(const struct entry *n) {
     const uint32_t lanes = (uint32_t)__builtin_popcount(n->lanes);
     const uint32_t bytes = sizeof *n + (n->even ? 0 : lanes * WORD) + (n->writes ? lanes * n->size : 0);
@@ -102,17 +92,15 @@ static uint32_t entry_bytes(const struct entry *n) {
 }
 
 static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
-    const uint32_t l = (uint32_t)__builtin_ctz(e->by.lanes), first = (uint32_t)e->at[l];
-    const uint32_t step = e->by.lanes >> l & 2 ? (uint32_t)e->at[l + 1] - first : 0;
     const struct entry n = {.time = r->time,
                             .lanes = e->by.lanes,
-                            .first = first,
-                            .step = step,
+                            .first = e->affine ? (uint32_t)e->at[0] : 0,
+                            .step = (uint32_t)e->step,
                             .warp = (uint16_t)warp,
                             .size = (uint8_t)e->size,
                             .writes = e->effect & EFFECT_WRITE,
                             .strong = strong,
-                            .even = is_even(e, first, step)};
+                            .even = e->affine};
     if (p->room - p->used < ENTRY_MOST) {
         p->room = p->room ? LOG_MOST : LOG_FIRST;
         p->log = xrealloc_array(p->log, p->room, 1);

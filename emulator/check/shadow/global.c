@@ -65,14 +65,6 @@ static void run(const struct accesses *a, struct toucher *t, const struct event_
     cells_touch(a->cells, t, at, (uint32_t)bytes, 1, 0);
 }
 
-/* Is each lane's address that of the lane before it, and `step` bytes further? */
-static bool all_further(const struct event_access *e, uint64_t step) {
-    uint64_t other = 0;
-    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
-        other |= e->at[l] ^ (e->at[0] + l * step);
-    return !other;
-}
-
 /* Those of the lanes whose bytes are next to those of no adjacent lane. */
 static uint32_t lone_lanes(const struct event_access *e, uint32_t lanes) {
     uint32_t joined = 0;
@@ -86,11 +78,12 @@ static uint32_t lone_lanes(const struct event_access *e, uint32_t lanes) {
 static void touch_lanes(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t lanes) {
     const uint8_t flags = thread_flags(e);
     const uint32_t unit = flags / MARK_UNIT;
-    if (lanes == UINT32_MAX && e->effect == EFFECT_READ && all_further(e, 0)) {
+    const bool all = lanes == UINT32_MAX && e->affine;
+    if (all && e->effect == EFFECT_READ && e->step == 0) {
         run(a, t, e, 0, e->size, (uint8_t)(flags % MARK_UNIT + EVERY_LANE * MARK_UNIT));
         return;
     }
-    if (lanes == UINT32_MAX && unit < ONE_LANE && all_further(e, e->size)) {
+    if (all && unit < ONE_LANE && e->step == e->size) {
         run(a, t, e, 0, (uint64_t)VCLOCK_LANES * e->size, flags);
         return;
     }

@@ -42,6 +42,36 @@ struct word {
     uint32_t value; /* that was written; for a quad it is in block.held */
 };
 
+/* Lanes of a warp usually access memory side by side. Then a quad has one stamp for several lanes. The upper bits of its
+ * `lane` say how they share the quad; the others are the lane of the first byte. In the stamp of a list of readers: how
+ * any of them does. If other lanes or bytes come, or a conflict is possible, the quad is split into its words. */
+#define SHARE 32u
+enum share {
+    SHARE_ONE, /* one lane has all bytes */
+    SHARE_DOUBLES,
+    SHARE_WORDS,
+    SHARE_FINE, /* from here on lanes have less than a word each */
+    SHARE_HALVES = SHARE_FINE,
+    SHARE_BYTES,
+    SHARE_ACROSS, /* halves, each by the fourth lane after that of the half before: ldmatrix.trans */
+};
+static inline enum share share_of(const struct stamp *s) { return s->lane / SHARE; }
+static inline uint32_t share_lane(uint32_t lane, uint32_t byte) {
+    static const uint8_t shift[] = {[SHARE_ONE] = 4,    [SHARE_DOUBLES] = 3, [SHARE_WORDS] = 2,
+                                    [SHARE_HALVES] = 1, [SHARE_BYTES] = 0,   [SHARE_ACROSS] = 1};
+    const uint32_t step = lane / SHARE == SHARE_ACROSS ? 4 : 1;
+    return lane % SHARE + step * (byte >> shift[lane / SHARE]);
+}
+static inline uint32_t share_lanes(uint32_t lane) {
+    static const uint32_t lanes[] = {[SHARE_ONE] = 1,       [SHARE_DOUBLES] = 0x3,  [SHARE_WORDS] = 0xf,
+                                     [SHARE_HALVES] = 0xff, [SHARE_BYTES] = 0xffff, [SHARE_ACROSS] = 0x11111111};
+    return lanes[lane / SHARE] << lane % SHARE;
+}
+static inline struct stamp share_part(const struct stamp *s, uint32_t byte) {
+    return (struct stamp){s->time, {{s->warp, (uint8_t)share_lane(s->lane, byte), s->flags}}};
+}
+static inline bool is_shared(const struct word *quad) { return (quad->wrote.lane | quad->read.lane) >= SHARE; }
+
 /* Pieces: the bytes of a span that is not contiguous. Spans share them; the last holder frees them. */
 struct pieces {
     uint32_t holders;
@@ -119,6 +149,7 @@ struct readers {
         uint32_t time, lanes;
         uint16_t warp;
         uint8_t flags;
+        uint8_t share; /* stamp.lane of lanes that share the quad; 0: each of `lanes` has all of the place */
     } * list;
 };
 /* The number of an empty list. */
@@ -129,8 +160,8 @@ void readers_append(struct readers *list, const struct stamp *s, uint64_t most);
 void readers_clear(struct bytes_watch *b, struct stamp *read);
 /* Drops readers that a new one, with this clock, knows of: what is ordered after it is ordered after them. */
 void readers_drop_known(struct readers *list, const struct vclock *now);
-/* A copy of the readers, for a part of the place. */
-struct stamp readers_copy(struct bytes_watch *b, const struct stamp *read);
+/* A copy of the readers of the place's byte, for a part of the place. */
+struct stamp readers_copy(struct bytes_watch *b, const struct stamp *read, uint32_t byte);
 
 /* An access of threads that had no conflict when it came. */
 struct past {

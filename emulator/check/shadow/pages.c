@@ -216,11 +216,22 @@ static void judge(struct toucher *t, const struct pages *s, const struct mark *c
 
 /* --- parts of an access ------------------------------------------------------------------------------------------- */
 
+/* Of the values of n bytes from byte `from` of a sector on; the other bytes count as 0. */
 static uint32_t sum_of(const uint8_t *p, uint32_t from, uint32_t n) {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += (uint32_t)relaxed_load(p + i, 1) * (((from + i) * 2u + 1) * 2654435761u);
-    return sum;
+    static const uint64_t factor[SECTOR / 8] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
+                                                0xd6e8feb86659fd93};
+    uint64_t sum = 0;
+    if (n == SECTOR && (uintptr_t)p % 8 == 0) {
+        for (uint32_t i = 0; i < SECTOR / 8; i++)
+            sum += relaxed_load(p + 8 * (size_t)i, 8) * factor[i];
+        return (uint32_t)(sum >> 32);
+    }
+    for (uint32_t i = 0, size; i < n; i += size) {
+        const uint32_t at = from + i;
+        size = (uint32_t)relaxed_piece(p + i, n - i);
+        sum += (relaxed_load(p + i, size) << at % 8 * 8) * factor[at / 8];
+    }
+    return (uint32_t)(sum >> 32);
 }
 
 /* The part of the access [at, at + size) in the sector that begins at `base`. */
@@ -278,6 +289,14 @@ static bool takes_run(const struct page *p, const struct brief *mine, bool *met)
     return true;
 }
 
+/* Is it an earlier access to the same bytes by the same lanes? */
+static bool is_again(const struct toucher *t, const struct brief *old, const struct brief *mine) {
+    const uint32_t unit = mine->flags / MARK_UNIT;
+    return old->from == mine->from && old->to == mine->to && old->lane == mine->lane && old->warp == mine->warp &&
+           old->cluster == mine->cluster && old->flags / MARK_UNIT == unit && unit != EVERY_LANE &&
+           !((old->flags | mine->flags) & MARK_OP) && old->time <= t->v->time && !t->noncoherent;
+}
+
 static void judge_run(struct toucher *t, const struct page *p, const struct brief *old, const struct mark *m,
                       const uint8_t *written, uint64_t at, uint32_t size) {
     const uint64_t page = at & ~(uint64_t)(PAGE_BYTES - 1);
@@ -296,10 +315,10 @@ static void judge_run(struct toucher *t, const struct page *p, const struct brie
 
 /* May the later read replace the earlier one? With the same begin, each byte has the same lane. */
 static bool is_replaced(const struct brief *old, const struct brief *mine) {
-    const struct mark a = brief_mark(old), b = brief_mark(mine);
-    if (mine->flags & MARK_WRITE)
+    if (mine->flags & MARK_WRITE || !within(old, mine))
         return within(old, mine);
-    return old->from == mine->from && within(old, mine) && old->flags == mine->flags && same_reader(&a, &b);
+    const struct mark a = brief_mark(old), b = brief_mark(mine);
+    return old->from == mine->from && old->flags == mine->flags && same_reader(&a, &b);
 }
 
 static void replace_runs(struct page *p, const struct brief *mine) {
@@ -310,8 +329,7 @@ static void replace_runs(struct page *p, const struct brief *mine) {
     p->num_runs = left;
 }
 
-static bool add_run(struct pages *s, struct page *p, const struct brief *mine, const uint8_t *written, uint64_t at,
-                    uint32_t size) {
+static bool add_run(struct pages *s, struct page *p, const struct brief *mine, const uint8_t *written) {
     if (written && !p->sums) {
         if (!room_take(s->room, PAGE_SECTORS * sizeof *p->sums))
             return false;
@@ -322,8 +340,11 @@ static bool add_run(struct pages *s, struct page *p, const struct brief *mine, c
         return false;
     p->runs = runs;
     p->runs[p->num_runs++] = *mine;
-    for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); written && base < at + size; base += SECTOR)
-        p->sums[sector_of(base)] = part_of(&(struct mark){0}, written, at, size, base).sum;
+    for (uint32_t i = mine->from, next; written && i < mine->to; i = next) {
+        next = (i | (SECTOR - 1)) + 1;
+        next = next < mine->to ? next : mine->to;
+        p->sums[i / SECTOR] = sum_of(written + (i - mine->from), i % SECTOR, next - i);
+    }
     return true;
 }
 
@@ -371,11 +392,12 @@ bool page_touch(struct pages *s, struct page *p, struct toucher *t, const struct
     bool met;
     if (takes_run(p, &mine, &met)) {
         for (uint32_t i = 0; t && met && i < p->num_runs; i++)
-            if ((p->runs[i].flags | mine.flags) & MARK_WRITE && meet(&p->runs[i], &mine))
+            if ((p->runs[i].flags | mine.flags) & MARK_WRITE && meet(&p->runs[i], &mine) &&
+                !is_again(t, &p->runs[i], &mine))
                 judge_run(t, p, &p->runs[i], m, written, at, size);
         if (met)
             replace_runs(p, &mine);
-        return add_run(s, p, &mine, written, at, size);
+        return add_run(s, p, &mine, written);
     }
     if (!sort_page(s, p, at & ~(uint64_t)(PAGE_BYTES - 1)))
         return false;

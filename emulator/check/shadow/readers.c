@@ -17,15 +17,16 @@ uint32_t readers_new(struct bytes_watch *b) {
 }
 
 void readers_append(struct readers *list, const struct stamp *s, uint64_t most) {
+    const uint32_t lanes = share_lanes(s->lane);
     for (uint32_t i = 0; i < list->num; i++) {
         struct reader *one = &list->list[i];
         if (one->warp != s->warp || one->flags != s->flags)
             continue;
         if (one->time == s->time) {
-            one->lanes |= 1u << s->lane;
+            one->lanes |= lanes;
             return;
         }
-        one->lanes &= ~(1u << s->lane); /* only the later one counts */
+        one->lanes &= ~lanes; /* only the later one counts */
         if (!one->lanes)
             list->list[i--] = list->list[--list->num];
     }
@@ -34,7 +35,7 @@ void readers_append(struct readers *list, const struct stamp *s, uint64_t most) 
         list->lost = true;
     }
     list->list = xgrow(list->list, list->num, &list->cap, sizeof *list->list);
-    list->list[list->num++] = (struct reader){s->time, 1u << s->lane, s->warp, s->flags};
+    list->list[list->num++] = (struct reader){s->time, lanes, s->warp, s->flags, s->lane < SHARE ? 0 : s->lane};
 }
 
 void readers_clear(struct bytes_watch *b, struct stamp *read) {
@@ -61,13 +62,13 @@ void readers_drop_known(struct readers *list, const struct vclock *now) {
     list->num = left;
 }
 
-struct stamp readers_copy(struct bytes_watch *b, const struct stamp *read) {
+struct stamp readers_copy(struct bytes_watch *b, const struct stamp *read, uint32_t byte) {
     if (!(read->flags & READERS_STAMP))
-        return *read;
+        return share_part(read, byte);
     const uint32_t list = readers_new(b);
     for (uint32_t k = 0; k < b->lists[read->time].num; k++) {
         const struct reader *one = &b->lists[read->time].list[k];
-        for (uint32_t m = one->lanes; m; m &= m - 1)
+        for (uint32_t m = one->share ? 1u << share_lane(one->share, byte) : one->lanes; m; m &= m - 1)
             readers_append(&b->lists[list],
                            &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
                            UINT64_MAX);

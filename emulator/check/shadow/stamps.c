@@ -2,42 +2,13 @@
  *
  * Each word has its last writer and the readers since. Earlier accesses are ordered before that write, or were
  * reported. Lists hold several readers, and the bytes of a word with different histories. Four words with the same
- * history, as a thread's vector access leaves them, are one quad.
+ * history, as a thread's vector access or lanes side by side (even.c) leave them, are one quad.
  */
-#include "check/shadow/kept.h"
+#include "check/shadow/stamps.h"
 
 #include "base/heap.h"
 
 #include <string.h>
-
-#define WORD 4u
-#define BLOCK_WORDS (BLOCK_BYTES / WORD)
-/* Flags of a stamp that only this file sets; READERS_STAMP is one, too. */
-#define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of the split into bytes */
-#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, after which its thread has an atomic */
-
-struct split {
-    struct word byte[WORD];
-};
-
-/* One lane's access, during its check. */
-struct touch {
-    struct race *r;
-    struct cta *owner;
-    struct bytes_watch *b;
-    struct viewer v;
-    struct stamp stamp;
-    bool writes, strong;
-    bool told, told_strictly; /* a finding of this instruction was reported: any; a strict one */
-    const struct rows *rows;  /* NULL, or the rows of operand A, */
-    uint32_t piece;           /* and those of the current piece */
-    bool quiet;               /* no operation can conflict with it */
-    bool silent;              /* it was judged when it came, and is only remembered now; */
-    const uint8_t *found;     /* then: the lane's written bytes, */
-    uint32_t found_at;        /*  and where they are */
-    /* Cache: all lanes of this warp are known up to this time. */
-    uint32_t known_warp, known_time;
-};
 
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
@@ -56,27 +27,6 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
     bool *told = rule->class == DIAG_STRICT ? &t->told_strictly : &t->told;
     if (!*told)
         *told = tell(t, rule, first, wrote, at);
-}
-
-/* Fast path: is the stamp's access known? */
-static inline bool is_known(struct touch *t, const struct stamp *s) {
-    if (s->flags)
-        return t->silent;
-    if (s->warp != t->known_warp && !t->silent) {
-        t->known_warp = s->warp;
-        t->known_time = verdict_known_time(t->r, s->warp, &t->v);
-    }
-    return s->time <= t->known_time;
-}
-
-/* Is it empty, or an access of the lane itself without flags, as the current one? */
-static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
-    return s->who == mine->who ? !mine->flags || !s->time : !s->time && !s->flags;
-}
-
-/* Fast path: is an access of the lane plainly in order? */
-static inline bool is_plain(struct touch *t, const struct stamp *s, const struct stamp *mine) {
-    return is_own(s, mine) || is_known(t, s);
 }
 
 /* Is the access of `first` ordered before this one, or no conflict? If not, it is reported. */
@@ -138,11 +88,6 @@ static bool is_same_write(const struct touch *t, const struct word *w, uint32_t 
     return t->writes && !t->v.note && value == w->value;
 }
 
-/* The bytes written at `at`. */
-static inline const uint8_t *written_at(const struct touch *t, uint32_t at) {
-    return t->found ? t->found + (at - t->found_at) : t->owner->smem + at;
-}
-
 /* The bytes of a place; for more than a word a hash of them. */
 static inline uint32_t value_of(const uint8_t *p, uint32_t bytes) {
     uint32_t w[QUAD / WORD] = {0};
@@ -159,13 +104,15 @@ static inline uint32_t value_at(const struct touch *t, uint32_t at, uint32_t byt
  * done, because it is another kind of access. */
 static inline bool touch_plainly(struct touch *t, struct word *w, const struct stamp *mine, bool writes) {
     if (mine->flags & STAMP_STRONG || t->silent || !is_plain(t, &w->wrote, mine) ||
-        !(writes ? is_plain(t, &w->read, mine) : is_own(&w->read, mine)))
+        !(is_own(&w->read, mine) || (writes && are_known(t, &w->read))))
         return false;
     if (!writes) {
         w->read = *mine;
         return true;
     }
     w->wrote = *mine;
+    if (w->read.flags)
+        readers_clear(t->b, &w->read);
     w->read = (struct stamp){0};
     return true;
 }
@@ -209,40 +156,36 @@ static struct split *split_word(struct bytes_watch *b, struct word *w) {
     b->splits = xgrow(b->splits, b->num_splits, &b->cap_splits, sizeof *b->splits);
     struct split *s = &b->splits[b->num_splits];
     for (uint32_t i = 0; i < WORD; i++)
-        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read), w->value >> 8 * i & 0xff};
+        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read, 0), w->value >> 8 * i & 0xff};
     readers_clear(b, &w->read);
     w->wrote = (struct stamp){.time = b->num_splits++, .flags = STAMP_SPLIT};
     return s;
 }
 
-static bool is_parted(const struct block *k, uint32_t at) {
-    const uint32_t q = at % BLOCK_BYTES / QUAD;
-    return k->parted[q / 64] >> q % 64 & 1;
-}
-
-static void set_parted(struct block *k, uint32_t at, bool parted) {
-    const uint32_t q = at % BLOCK_BYTES / QUAD;
-    k->parted[q / 64] = (k->parted[q / 64] & ~(UINT64_C(1) << q % 64)) | (uint64_t)parted << q % 64;
-}
-
-static struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
-static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
-
-/* Keeps the value written to a quad, for a later split. */
-static void hold_quad(const struct touch *t, const struct block *k, uint32_t at) {
-    memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), QUAD);
+/* Lanes share the word at byte `at` of a quad: gives each byte its own lane. */
+static void split_shared(struct bytes_watch *b, const struct word *quad, struct word *w, uint32_t at) {
+    struct split *s = split_word(b, w);
+    for (uint32_t i = 0; i < WORD; i++) {
+        struct word *byte = &s->byte[i];
+        readers_clear(b, &byte->read);
+        byte->wrote = share_part(&quad->wrote, at + i);
+        byte->read = readers_copy(b, &quad->read, at + i);
+    }
 }
 
 /* Splits a quad into its four words; some of them have just been written. */
 static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
+    const bool fine = share_of(&q->wrote) >= SHARE_FINE || share_of(&q->read) >= SHARE_FINE;
     if (!k->words)
         k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
     for (uint32_t i = 0; i < QUAD; i += WORD) {
         struct word *w = word_at(k, base + i);
-        *w = (struct word){q->wrote, readers_copy(t->b, &q->read), 0};
+        *w = (struct word){share_part(&q->wrote, i), readers_copy(t->b, &q->read, i), 0};
         memcpy(&w->value, k->held + (base + i) % BLOCK_BYTES, WORD);
+        if (fine)
+            split_shared(t->b, q, w, i);
     }
     readers_clear(t->b, &q->read);
     set_parted(k, base, true);
@@ -271,9 +214,11 @@ static struct block *block_at(struct bytes_watch *b, uint32_t at) {
 
 /* On an access to a whole quad. */
 static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
+    struct word *q = quad_at(k, at);
     bool split = false;
+    if (!is_parted(k, at) && is_shared(q))
+        part_quad(t, k, at);
     if (!is_parted(k, at)) {
-        struct word *q = quad_at(k, at);
         q->value = value_of(k->held + at % BLOCK_BYTES, QUAD);
         touch_place(t, q, at, QUAD);
         if (t->writes)
@@ -286,7 +231,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     }
     if (!t->writes || split)
         return;
-    *quad_at(k, at) = (struct word){.wrote = t->stamp};
+    *q = (struct word){.wrote = t->stamp};
     hold_quad(t, k, at);
     set_parted(k, at, false);
 }
@@ -333,12 +278,23 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     return lanes;
 }
 
+/* The same for a lane that accesses a word. */
+static inline bool touch_one_word(struct touch *t, uint32_t at) {
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    if (at % WORD || !k->quads || !is_parted(k, at) || !touch_plainly(t, word_at(k, at), &t->stamp, t->writes))
+        return false;
+    if (t->writes)
+        memcpy(&word_at(k, at)->value, written_at(t, at), WORD);
+    return true;
+}
+
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
                         uint8_t flags) {
-    uint32_t from = UINT32_MAX, to = 0;
-    for (uint32_t m = lanes; m; m &= m - 1) {
+    const bool along = e->affine && e->step >= 0;
+    uint32_t from = along ? (uint32_t)e->at[0] : UINT32_MAX, to = along ? (uint32_t)e->at[VCLOCK_LANES - 1] : 0;
+    for (uint32_t m = along ? 0 : lanes; m; m &= m - 1) {
         const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
         from = at < from ? at : from;
         to = at > to ? at : to;
@@ -348,14 +304,18 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->b, &t->v, from, to + e->size, t->writes);
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
-    const bool quads = t->quiet && e->size == QUAD;
+    const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
+    const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
     for (uint32_t m = lanes; m; m &= m - 1) {
         if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
+            break;
+        if (together && (uint32_t)__builtin_ctz(m) % together == 0 && !(m = even_touch(t, e, m)))
             break;
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         t->v.lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
         t->stamp.lane = (uint8_t)l;
-        touch_lane(t, (uint32_t)e->at[l], e->size);
+        if (!words || !touch_one_word(t, (uint32_t)e->at[l]))
+            touch_lane(t, (uint32_t)e->at[l], e->size);
     }
 }
 
@@ -436,9 +396,10 @@ static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at
             break;
         if (!t->writes)
             continue;
-        if ((q->read.time || q->read.flags) && !is_known(t, &q->read))
+        if ((q->read.time || q->read.flags) && !are_known(t, &q->read))
             break;
-        q->wrote = q->read = (struct stamp){0};
+        q->wrote = (struct stamp){0};
+        readers_clear(t->b, &q->read);
     }
     return at + (i - first) * QUAD;
 }
@@ -448,6 +409,10 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
     struct word *q = quad_at(k, at);
     if (!t->writes && is_known(t, &q->wrote))
         return;
+    if (is_shared(q)) {
+        part_quad(t, k, at);
+        return;
+    }
     engine_place(t, q, at);
     if (t->writes && whole) {
         readers_clear(t->b, &q->read);

@@ -1,0 +1,135 @@
+/* check/shadow/even.c - accesses to shared memory by lanes that share quads of 16 bytes; contract in stamps.h.
+ *
+ * Lanes side by side, the rows of ldmatrix and its columns with .trans: each quad is accessed as a whole, by lanes in a
+ * known order. If the earlier accesses to it were alike, or are known, one stamp stands for all of its words.
+ */
+#include "check/shadow/stamps.h"
+
+/* Is it a cp.async that is known to be complete, whichever lane asks? */
+static bool is_copied(struct touch *t, const struct stamp *s) {
+    const enum layer layer = t->r->strict ? LAYER_SCOPED : LAYER_ORDER;
+    t->v.lanes = 0;
+    return s->flags == STAMP_COPY && viewer_knows_copy(t->r, &t->v, layer, s->warp, s->lane, s->time);
+}
+
+/* Adds readers that share a quad, as add_reader does for each word. False: the words must do it. */
+static bool add_readers(struct touch *t, struct stamp *read, const struct stamp *mine) {
+    const struct vclock *now = t->v.now[LAYER_FENCED];
+    if (is_own(read, mine) || (!read->flags && vclock_all_lanes(now, read->warp) >= read->time)) {
+        *read = *mine;
+        return true;
+    }
+    if (!(read->flags & READERS_STAMP)) {
+        const struct stamp first = *read;
+        if (!first.flags &&
+            (first.warp == mine->warp || vclock_knows_any(now, first.warp, share_lanes(first.lane), first.time)))
+            return false;
+        *read = (struct stamp){.time = readers_new(t->b), .lane = first.lane & ~(SHARE - 1), .flags = READERS_STAMP};
+        readers_append(&t->b->lists[read->time], &first, UINT64_MAX);
+    }
+    struct readers *list = &t->b->lists[read->time];
+    for (uint32_t i = 0; i < list->num; i++)
+        if (list->list[i].warp == mine->warp && !list->list[i].flags && list->list[i].share != mine->lane)
+            return false;
+    if (list->num >= t->b->most_readers)
+        return false;
+    readers_append(list, mine, t->b->most_readers);
+    const uint8_t share = mine->lane & ~(SHARE - 1);
+    read->lane = share > read->lane ? share : read->lane;
+    return true;
+}
+
+/* The words of a quad become one again, if the accesses to all of them are plainly in order. */
+static bool rejoin(struct touch *t, struct block *k, uint32_t at) {
+    for (uint32_t i = 0; i < QUAD; i += WORD) {
+        const struct word *w = word_at(k, at + i);
+        const struct stamp mine = share_part(&t->stamp, i);
+        const bool own = share_of(&t->stamp) < SHARE_FINE;
+        if (!(own && is_own(&w->wrote, &mine)) && !is_known(t, &w->wrote))
+            return false;
+        if (!(own && is_own(&w->read, &mine)) && !are_known(t, &w->read))
+            return false;
+    }
+    for (uint32_t i = 0; i < QUAD; i += WORD)
+        readers_clear(t->b, &word_at(k, at + i)->read);
+    set_parted(k, at, false);
+    *quad_at(k, at) = (struct word){0};
+    return true;
+}
+
+/* On an access to a whole quad, as t->stamp says. False: nothing was done. */
+static bool touch_together(struct touch *t, uint32_t at) {
+    struct block *k = &t->b->block[at / BLOCK_BYTES];
+    const struct stamp *mine = &t->stamp;
+    if (!k->quads || (is_parted(k, at) && !(t->writes && rejoin(t, k, at))))
+        return false;
+    struct word *q = quad_at(k, at);
+    if (!is_plain(t, &q->wrote, mine) && !is_copied(t, &q->wrote))
+        return false;
+    if (!t->writes)
+        return add_readers(t, &q->read, mine);
+    if (!is_own(&q->read, mine) && !are_known(t, &q->read))
+        return false;
+    if (q->read.flags)
+        readers_clear(t->b, &q->read);
+    q->read = (struct stamp){0};
+    q->wrote = *mine;
+    hold_quad(t, k, at);
+    return true;
+}
+
+/* The same for lanes one after the other, from a quad's first byte on, if it is plain for its own lanes or new. Returns
+ * the lanes that are left. */
+static uint32_t touch_row(struct touch *t, uint32_t at, uint32_t num, uint32_t share) {
+    const uint32_t quads = VCLOCK_LANES / num, first = at % BLOCK_BYTES / QUAD, next = (struct stamp){.lane = 1}.who;
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    if (!k->quads || first % 64 + quads > 64 || k->parted[first / 64] >> first % 64 << (64 - quads))
+        return UINT32_MAX;
+    struct stamp mine = t->stamp;
+    mine.lane = (uint8_t)(share * SHARE);
+    struct word *q = k->quads + first;
+    uint32_t i = 0;
+    for (; i < quads; i++, mine.who += num * next) {
+        if ((q[i].wrote.who != mine.who && !is_plain(t, &q[i].wrote, &mine)) ||
+            (q[i].read.who != mine.who && (q[i].read.time || q[i].read.flags)))
+            break;
+        if (!t->writes) {
+            q[i].read = mine;
+            continue;
+        }
+        q[i].wrote = mine;
+        q[i].read = (struct stamp){0};
+    }
+    if (t->writes)
+        memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), i * QUAD);
+    return i == quads ? 0 : UINT32_MAX << i * num;
+}
+
+/* Do `num` lanes have a quad, each as many bytes of it after the other? */
+static inline bool is_quad(const uint64_t *at, uint32_t num, uint32_t further) {
+    uint64_t odd = at[0] % QUAD;
+    for (uint32_t i = 1; i < num; i++)
+        odd |= at[i * further] ^ (at[0] + i * (QUAD / num));
+    return !odd;
+}
+
+uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lanes) {
+    static const uint8_t shares[] = {[1] = SHARE_BYTES, [2] = SHARE_HALVES, [4] = SHARE_WORDS, [8] = SHARE_DOUBLES};
+    const bool across = e->size == 2 && lanes == UINT32_MAX && e->at[4] == e->at[0] + 2;
+    const uint32_t num = QUAD / e->size, further = across ? 4 : 1, step = across ? 1 : num;
+    const uint32_t share = across ? SHARE_ACROSS : shares[e->size];
+    const bool row = e->affine && e->step == e->size && e->at[0] % QUAD == 0;
+    if (row && lanes == UINT32_MAX && !(lanes = touch_row(t, (uint32_t)e->at[0], num, share)))
+        return 0;
+    for (uint32_t l = 0; l < (across ? 4 : VCLOCK_LANES); l += step) {
+        const uint32_t mine = share_lanes(share * SHARE + l);
+        if (!(lanes & mine))
+            continue;
+        t->stamp.lane = (uint8_t)(share * SHARE + l);
+        const bool quad = !(mine & ~lanes) && (row || is_quad(e->at + l, num, further));
+        if (!quad || !touch_together(t, (uint32_t)e->at[l]))
+            break;
+        lanes &= ~mine;
+    }
+    return lanes;
+}

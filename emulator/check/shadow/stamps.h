@@ -1,0 +1,104 @@
+/* check/shadow/stamps.h - words and quads of shared memory, and the stamps in them. Only for stamps.c and even.c.
+ */
+#ifndef CHECK_SHADOW_STAMPS_H
+#define CHECK_SHADOW_STAMPS_H
+
+#include "check/shadow/kept.h"
+
+#include <string.h>
+
+#define WORD 4u
+#define BLOCK_WORDS (BLOCK_BYTES / WORD)
+/* Flags of a stamp that only these files set; READERS_STAMP is one, too. */
+#define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of the split into bytes */
+#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, after which its thread has an atomic */
+
+struct split {
+    struct word byte[WORD];
+};
+
+/* One lane's access, during its check. */
+struct touch {
+    struct race *r;
+    struct cta *owner;
+    struct bytes_watch *b;
+    struct viewer v;
+    struct stamp stamp;
+    bool writes, strong;
+    bool told, told_strictly; /* a finding of this instruction was reported: any; a strict one */
+    const struct rows *rows;  /* NULL, or the rows of operand A, */
+    uint32_t piece;           /* and those of the current piece */
+    bool quiet;               /* no operation can conflict with it */
+    bool silent;              /* it was judged when it came, and is only remembered now; */
+    const uint8_t *found;     /* then: the lane's written bytes, */
+    uint32_t found_at;        /*  and where they are */
+    /* Cache: all lanes of this warp are known up to this time. */
+    uint32_t known_warp, known_time;
+};
+
+/* --- places ------------------------------------------------------------------------------------------------------- */
+
+/* The bytes written at `at`. */
+static inline const uint8_t *written_at(const struct touch *t, uint32_t at) {
+    return t->found ? t->found + (at - t->found_at) : t->owner->smem + at;
+}
+
+static inline bool is_parted(const struct block *k, uint32_t at) {
+    const uint32_t q = at % BLOCK_BYTES / QUAD;
+    return k->parted[q / 64] >> q % 64 & 1;
+}
+
+static inline void set_parted(struct block *k, uint32_t at, bool parted) {
+    const uint32_t q = at % BLOCK_BYTES / QUAD;
+    k->parted[q / 64] = (k->parted[q / 64] & ~(UINT64_C(1) << q % 64)) | (uint64_t)parted << q % 64;
+}
+
+static inline struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
+static inline struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
+
+/* Keeps the value written to a quad, for a later split. */
+static inline void hold_quad(const struct touch *t, const struct block *k, uint32_t at) {
+    memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), QUAD);
+}
+
+/* --- known accesses ----------------------------------------------------------------------------------------------- */
+
+/* Fast path: is the stamp's access known? */
+static inline bool is_known(struct touch *t, const struct stamp *s) {
+    if (s->flags)
+        return t->silent;
+    if (s->warp != t->known_warp && !t->silent) {
+        t->known_warp = s->warp;
+        t->known_time = verdict_known_time(t->r, s->warp, &t->v);
+    }
+    return s->time <= t->known_time;
+}
+
+/* The same for the stamp of readers. */
+static inline bool are_known(struct touch *t, const struct stamp *read) {
+    if (!(read->flags & READERS_STAMP))
+        return is_known(t, read);
+    const struct readers *list = &t->b->lists[read->time];
+    for (uint32_t i = 0; i < list->num; i++)
+        if (!is_known(t, &(struct stamp){list->list[i].time, {{list->list[i].warp, 0, list->list[i].flags}}}))
+            return false;
+    return !list->lost;
+}
+
+/* Is it empty, or an access of the lane itself without flags, as the current one? */
+static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
+    return s->who == mine->who ? !mine->flags || !s->time : !s->time && !s->flags;
+}
+
+/* Fast path: is an access plainly in order? */
+static inline bool is_plain(struct touch *t, const struct stamp *s, const struct stamp *mine) {
+    return is_own(s, mine) || is_known(t, s);
+}
+
+/* --- even.c ------------------------------------------------------------------------------------------------------- */
+
+/* Fast path for lanes that access whole quads together, without a doubt about operations; returns the lanes that need
+ * the full check: those from the first quad on whose earlier accesses are not plainly in order. */
+uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lanes);
+
+#endif
