@@ -370,6 +370,10 @@ DIAG_ARRAY(deadlocks, WAIT_LAST) = {
                                  "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
                                  "Free each allocation before the next one, or add tcgen05.relinquish_alloc_permit"),
 };
+/* In place of deadlocks[WAIT_WARP_SYNC], of a warp that waits for its own lanes at a barrier of the CTA. */
+DIAG(deadlock_at_barrier) =
+    DEADLOCK("PTX ISA 9.7.13.1", "a thread at a barrier waits for all others of its warp that have not exited",
+             "Move the barrier out of the branch, or let the warp's other lanes come to it too");
 DIAG(watchdog) = {
     .id = "watchdog",
     .rule = "a kernel must end; --watchdog=N sets the limit (warp instructions of one launch)",
@@ -449,6 +453,8 @@ static void report_stop(const struct deadlock_scene *scene, const struct diag *p
         hint = say_cause(o, root, what, text, sizeof text);
         what = text;
         proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
+        if (root && root->kind == WAIT_WARP_SYNC && deadlock_insn(root->w, root->g)->src->op == PTX_OP_barrier)
+            proto = &deadlock_at_barrier;
     }
     struct island *isl = root ? root->w->island : scene->island;
     if (!hangs && root && root->poll.in) {

@@ -1,8 +1,9 @@
 /* isa/barrier.c - bar and barrier{.cta}, barrier.cluster, membar and fence (PTX ISA 9.7.13.1, .3, .4).
  *
- * Barriers count warps: a warp arrives when all its live threads stand at the instruction, and then counts as
- * 32 threads. Without a thread count the warps that have exited are not waited for. A warp that waits runs the
- * instruction again after every change of the CTA; warp.bar_waiting tells that it has arrived.
+ * Barriers count warps: a warp arrives when all its live threads stand at a barrier instruction of one kind, not
+ * necessarily at the same one, and then counts as 32 threads. Without a thread count the warps that have exited are not
+ * waited for. A warp that waits runs the instruction again after every change of the CTA; warp.bar_waiting tells that
+ * it has arrived.
  *
  * Memory is sequentially consistent here, so that fences have no effect on values. Their forms are checked.
  */
@@ -32,16 +33,37 @@ DIAG(bar_count) = {
     .reason = "the barrier completes too early or never.",
 };
 
-/* A source that must be the same in all lanes, since the warp arrives as one. False after a fault. */
-static bool uniform(struct warp *w, const struct insn *in, const struct warp_opnd *o, uint32_t mask,
-                    const struct diag *d, const char *what, uint32_t *value) {
-    if (!warp_known(w, in, mask, o, what))
-        return false;
-    *value = warp_u32(w, o, warp_lowest(mask));
-    WARP_FOR_LANES(l, mask)
-    if (warp_u32(w, o, l) != *value)
-        return warp_fails(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value,
-                          warp_u32(w, o, l));
+/* The barrier's number, or the thread count: the warp arrives as one, so that all lanes name the same, each at its own
+ * instruction (an H100 takes two numbers for an illegal instruction). False after a fault. */
+static bool uniform(struct warp *w, const struct insn *in, bool count, uint32_t *value) {
+    const char *what = count ? "the thread count" : "the barrier number";
+    bool first = true;
+    for (struct warp_part p = {0}; warp_next_part(w, in, &p); first = false) {
+        const struct bar_form *f = p.in->data;
+        const struct warp_opnd *o = count ? f->b : f->a;
+        if (o && !warp_known(w, p.in, p.lanes, o, what))
+            return false;
+        if (first)
+            *value = o ? warp_u32(w, o, warp_lowest(p.lanes)) : w->cta->num_warps * MACH_WARP;
+        WARP_FOR_LANES(l, p.lanes) {
+            const uint32_t own = o ? warp_u32(w, o, l) : w->cta->num_warps * MACH_WARP;
+            if (own != *value)
+                return warp_fails(w, p.in, p.lanes, count ? &bar_count : &bar_number,
+                                  "%s differs among the lanes of a warp: %u and %u", what, *value, own);
+        }
+    }
+    return true;
+}
+
+/* The lanes whose predicate, each at its own instruction, is true. False after a fault. */
+static bool predicates(struct warp *w, const struct insn *in, uint32_t *set) {
+    *set = 0;
+    for (struct warp_part p = {0}; warp_next_part(w, in, &p);) {
+        const struct bar_form *f = p.in->data;
+        if (f->c && !warp_known(w, p.in, p.lanes, f->c, "the predicate"))
+            return false;
+        *set |= f->c ? warp_pred(w, f->c) & p.lanes : 0;
+    }
     return true;
 }
 
@@ -84,18 +106,12 @@ static void bar_check(struct warp *w, const struct insn *in, uint32_t number, bo
     mach_wake(cta);
 }
 
-static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask,
-                       uint32_t number) {
+static bool bar_arrive(struct warp *w, const struct insn *in, uint32_t mask, uint32_t number) {
     struct cta *cta = w->cta;
     struct mach_barrier *bar = &cta->bar[number];
-    uint32_t count = cta->num_warps * MACH_WARP, pred = 0;
-    if (f->b && !uniform(w, in, f->b, mask, &bar_count, "the thread count", &count))
+    uint32_t count, pred;
+    if (!uniform(w, in, true, &count) || !predicates(w, in, &pred))
         return false;
-    if (f->c) {
-        if (!warp_known(w, in, mask, f->c, "the predicate"))
-            return false;
-        pred = warp_pred(w, f->c) & mask;
-    }
     if (count == 0 || count % MACH_WARP)
         return warp_fails(w, in, mask, &bar_count, "barrier %u is given %u threads", number, count);
     if (!bar->expected) {
@@ -116,29 +132,26 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
     return true;
 }
 
-static enum warp_status bar_result(struct warp *w, const struct bar_form *f, const struct mach_barrier *bar,
-                                   uint32_t mask) {
-    w->bar_waiting = 0;
+static void bar_result(struct warp *w, const struct bar_form *f, const struct mach_barrier *bar, uint32_t lanes) {
     if (f->op == BAR_POPC) {
-        WARP_FOR_LANES(l, mask) warp_dst32(w, f->dst)[l] = bar->last_popc;
+        WARP_FOR_LANES(l, lanes) warp_dst32(w, f->dst)[l] = bar->last_popc;
     } else if (f->op == BAR_AND || f->op == BAR_OR) {
         bool v = f->op == BAR_AND ? bar->last_and : bar->last_or;
-        warp_set_pred(w, f->dst, mask, v ? WARP_ALL_LANES : 0);
+        warp_set_pred(w, f->dst, lanes, v ? WARP_ALL_LANES : 0);
     }
     if (f->op >= BAR_POPC && f->dst != WARP_SINK)
-        warp_set_poison(w, f->dst, mask, 0);
-    return WARP_NEXT;
+        warp_set_poison(w, f->dst, lanes, 0);
 }
 
 /* Counts the warp at its barrier; w->bar_waiting then names it. */
-static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask) {
+static bool bar_enter(struct warp *w, const struct insn *in, uint32_t mask) {
     uint32_t number;
-    if (!uniform(w, in, f->a, mask, &bar_number, "the barrier number", &number))
+    if (!uniform(w, in, false, &number))
         return false;
     if (number >= MACH_BARRIERS)
         return warp_fails(w, in, mask, &bar_number, "barrier %u does not exist", number);
     uint64_t phase = w->cta->bar[number].phase;
-    if (!bar_arrive(w, in, f, mask, number))
+    if (!bar_arrive(w, in, mask, number))
         return false;
     w->bar_waiting = number + 1;
     w->bar_phase = phase;
@@ -152,7 +165,7 @@ static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t m
     if (!whole_warp(w, in, &mask, &status))
         return status;
     const bool waits = w->bar_waiting != 0;
-    if (!waits && !bar_enter(w, in, f, mask))
+    if (!waits && !bar_enter(w, in, mask))
         return WARP_FAULT;
     struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
     if (bar->phase == w->bar_phase)
@@ -166,7 +179,10 @@ static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t m
                          &(struct warp_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
     w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_BARRIER};
     tell_bar(w, in, mask, SYNC_BAR_PASS, w->bar_waiting - 1, w->bar_phase);
-    return bar_result(w, f, bar, mask);
+    w->bar_waiting = 0;
+    for (struct warp_part p = {0}; warp_next_part(w, in, &p);)
+        bar_result(w, p.in->data, bar, p.lanes);
+    return WARP_NEXT;
 }
 
 static enum bar_op bar_op(const struct ptx_insn *src) {
@@ -206,6 +222,7 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
     if (f->op == BAR_ARRIVE && !f->b)
         return isa_refuse(b, "arrive needs a thread count");
     in->aligned |= src->op == PTX_OP_bar; /* bar.sync is barrier.sync.aligned */
+    in->meets = MEETS_BARRIER + f->op;    /* also where the two arms of a branch have one each: so does an H100 */
     in->data = f;
     in->fn = do_bar;
     return true;

@@ -356,6 +356,7 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
     case PTX_OP_elect_sync:
     case PTX_OP_bar_warp_sync:
         f->run = in->src->op == PTX_OP_elect_sync ? run_elect : run_warp_bar;
+        in->meets = in->src->op == PTX_OP_bar_warp_sync ? MEETS_WARP : MEETS_HERE; /* 9.7.13.2 */
         ok = in->src->num_mods == 0;
         break;
     case PTX_OP_shfl:

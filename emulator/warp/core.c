@@ -243,12 +243,28 @@ static void unride(struct warp *w, bool done) {
     }
 }
 
-/* bar.warp.sync synchronises from different places too (9.7.13.2); the others exchange data and must meet. */
+/* Instructions that exchange data need all their lanes in one place; others synchronise from different ones. */
 static bool same_place(const struct warp *w, const struct group *g, const struct group *o, const struct insn *in) {
     if (o->frame == g->frame && o->pc == g->pc)
         return true;
-    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING && o->wait.kind == WAIT_WARP_SYNC &&
-           o->wait.in->src->op == PTX_OP_bar_warp_sync && w->frames[o->frame].used;
+    return in->meets && o->state == GROUP_WAITING && o->wait.kind == WAIT_WARP_SYNC && o->wait.in->meets == in->meets &&
+           (in->meets == MEETS_WARP ? w->frames[o->frame].used : o->frame == g->frame);
+}
+
+bool warp_next_part(const struct warp *w, const struct insn *in, struct warp_part *p) {
+    if (!p->in) {
+        *p = (struct warp_part){.in = in, .lanes = w->g->mask & ~w->riding};
+        return true;
+    }
+    while (w->riding && p->next < MACH_WARP) {
+        const struct group *o = &w->groups[p->next++];
+        if (o->state == GROUP_WAITING && o->wait.kind == WAIT_RIDING) {
+            p->in = &w->func->code[o->pc];
+            p->lanes = o->mask;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask, enum warp_status *status) {

@@ -94,7 +94,10 @@ struct insn {
     uint8_t num_opnds;
     uint8_t link;  /* an enum chain_link */
     bool straight; /* its handler returns WARP_NEXT or WARP_FAULT, asks for no group, and has no part of `aligned` */
-    uint32_t join; /* branches: pc where split lanes meet again, or UINT32_MAX */
+    /* A .sync instruction that synchronises lanes in different places of one function: those at instructions with the
+     * same number. MEETS_BARRIER is the first of `barrier`, one for each operation. */
+    enum { MEETS_HERE, MEETS_WARP, MEETS_BARRIER } meets;
+    uint32_t join;                  /* branches: pc where split lanes meet again, or UINT32_MAX */
     const struct warp_chain *chain; /* that it is in, or NULL: warp/chain.h */
     uint32_t chain_at;              /*  as this link */
     uint32_t run; /* so many instructions from here on are straight, and no jump leads to one after the first */

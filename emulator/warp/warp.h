@@ -228,6 +228,15 @@ bool warp_timed_out(struct warp *w);
  * *status says. */
 bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask, enum warp_status *status);
 
+/* After it: the lanes that came from one place, and their instruction there (struct insn, `meets`). For `*p` = {0} and
+ * from then on the next ones; false when there are no more. */
+struct warp_part {
+    const struct insn *in;
+    uint32_t lanes;
+    unsigned next; /* of the warp's groups */
+};
+bool warp_next_part(const struct warp *w, const struct insn *in, struct warp_part *p);
+
 /* %tid of a lane. */
 struct diag_dim3 warp_tid(const struct warp *w, uint32_t lane);
 

@@ -49,6 +49,20 @@ static const char text[] = RUN_HEADER
     "add.u32 %r9, %r1, 7; even:\n"
     "@%p1 nanosleep.u32 20; barrier.sync 0; xor.b32 %r10, %r21, 128; ld.shared.u32 %r11, [%r10]; "
     "st.global.u32 [%rd2], %r11; ret; }\n"
+    HEAD("arms") /* the lanes of a warp arrive, and wait, at barriers of their own in the two arms of a branch */
+    "and.b32 %r8, %r1, 1; setp.eq.u32 %p1, %r8, 0; st.shared.u32 [%r21], %r1; xor.b32 %r10, %r21, 128; @%p1 bra even;\n"
+    "barrier.sync 4; ld.shared.u32 %r11, [%r10]; barrier.arrive 5, 64; barrier.sync 6, 64; bra done;\n"
+    "even: nanosleep.u32 20; barrier.sync 4; ld.shared.u32 %r11, [%r10]; add.u32 %r11, %r11, 1000; barrier.arrive 5, 64;"
+    "barrier.sync 6, 64;\n"
+    "done: st.global.u32 [%rd2], %r11; ret; }\n"
+    HEAD("arms_red") /* and each arm takes the result into its own register */
+    "and.b32 %r8, %r1, 1; setp.eq.u32 %p1, %r8, 0; setp.lt.u32 %p2, %r1, 40; mov.u32 %r9, 4; @%p1 bra even;\n"
+    "barrier.red.popc.u32 %r10, %r9, %p2; bra done; even: barrier.red.popc.u32 %r11, 4, !%p2; add.u32 %r10, %r11, 100;\n"
+    "done: st.global.u32 [%rd2], %r10; ret; }\n"
+    HEAD("two_numbers")
+    "setp.lt.u32 %p1, %r3, 16; @%p1 bra other; barrier.sync 4; ret; other: barrier.sync 5; ret; }\n"
+    HEAD("two_kinds") /* hangs on an H100 */
+    "setp.lt.u32 %p1, %r3, 16; @%p1 bra other; barrier.sync 4, 64; ret; other: barrier.arrive 4, 64; ret; }\n"
     HEAD("split") /* an aligned barrier after lanes left at different depths */
     "setp.eq.u32 %p1, %r3, 5; @%p1 bra out1; setp.eq.u32 %p2, %r3, 9; @%p2 bra out2; "
     "out0: st.shared.u32 [%r21], %r1; bar.sync 0;\n"
@@ -158,6 +172,12 @@ static void test_cta(struct run *r) {
     if (run_ok(r, "diverged", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
             CHECK_EQ(v[i], i ^ 32);
+    if (run_ok(r, "arms", (struct run_shape){.block = 64}, 1, &out))
+        for (unsigned i = 0; i < 64; i++)
+            CHECK_EQ(v[i], (i ^ 32) + (i % 2 ? 0 : 1000));
+    if (run_ok(r, "arms_red", (struct run_shape){.block = 64}, 1, &out))
+        for (unsigned i = 0; i < 64; i++)
+            CHECK_EQ(v[i], 20 + 12 + (i % 2 ? 0 : 100));
     memset(v, 0, 4096);
     if (run_ok(r, "split", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
@@ -173,10 +193,11 @@ static void test_cta(struct run *r) {
     memset(v, 0, 4096);
     CHECK(run_ok(r, "fences", (struct run_shape){.block = 1}, 1, &out) && v[0] == 1);
     static const char *const faults[][2] = {
-        {"number", "barrier-number"},    {"count", "barrier-count"},
-        {"mismatch", "barrier-count"},   {"dead", "waits at barrier"},
-        {"guarded", "aligned-diverged"}, {"poison", "the barrier number"},
-        {"fence_bad", "unsupported"},    {"fence_range", "fence-tensormap-address"}};
+        {"number", "barrier-number"},      {"count", "barrier-count"},
+        {"mismatch", "barrier-count"},     {"dead", "waits at barrier"},
+        {"guarded", "aligned-diverged"},   {"poison", "the barrier number"},
+        {"fence_bad", "unsupported"},      {"fence_range", "fence-tensormap-address"},
+        {"two_numbers", "barrier-number"}, {"two_kinds", "a thread at a barrier waits"}};
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
         if (!run_faults(r, faults[i][0], (struct run_shape){.block = 64}, 1, &out, faults[i][1]))
             fprintf(stderr, "in kernel %s\n", faults[i][0]);
