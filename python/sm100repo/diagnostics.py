@@ -39,7 +39,7 @@ diagnostics in the sources and from the output of their kernels: do not edit it.
 | **strict** | the ISA forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
 the emulator does what the chip does. It reports it with `--check=strict`, or if the program fails; otherwise one line at the end counts it |
 
-`--check=off` reports only errors.
+`--check=off` reports only errors. Numbers of sections are those of the PTX ISA.
 """
 IN_KERNEL = re.compile(r"\\\[([a-z][a-z0-9-]*)\\\]")
 IN_UNIT = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"|"\[([a-z][a-z0-9-]*)\]"|[>.]id, "([a-z0-9]+)"')
@@ -132,7 +132,8 @@ def page(rules):
         fixes = {}  # of each rule
         for d in rule.definitions:
             where = d.get("section")
-            of = fixes.setdefault("- Rule: %s%s\n" % (d.get("rule", "-"), " (%s)" % where if where else ""), {})
+            where = " (%s)" % re.sub(r"^PTX ISA (?=[0-9])", "", where) if where else ""
+            of = fixes.setdefault("- Rule: %s%s\n" % (d.get("rule", "-"), where), {})
             of.update({"- Fix: %s\n" % d["hint"]: None} if d.get("hint") else {})
         out += [line for text, hints in fixes.items() for line in (text, *hints)]
         kernels = [rule.message[1]] if rule.message else []
