@@ -26,11 +26,12 @@ import tempfile
 from sm100repo import read, sources, write
 
 PAGE = "docs/diagnostics.md"
+MOST_KERNELS = 4  # of an entry; `make rules` lists all
 MEND = "run make rules, and commit " + PAGE
 HEADER = """# Diagnostics
 
 The emulator's reports about a kernel, by the id at the end of the message. `make rules` makes this page from the
-diagnostics in the sources and from the output of their kernels: do not edit it.
+diagnostics in the sources and from the output of their kernels, and lists all of these: do not edit it.
 
 | class | what it says | what happens |
 | --- | --- | --- |
@@ -141,8 +142,10 @@ def page(rules):
         if rule.message:
             out.append("- Message: `%s`\n" % rule.message[0])
         if kernels:
-            out.append("- Kernel: %s\n" % ", ".join("[%s](../%s)" % (os.path.basename(k), k)
-                                                   for k in dict.fromkeys(kernels)))
+            kernels = list(dict.fromkeys(kernels))
+            links = ["[%s](../%s)" % (os.path.basename(k), k) for k in kernels[:MOST_KERNELS]]
+            more = ["%d more" % (len(kernels) - MOST_KERNELS)] if len(kernels) > MOST_KERNELS else []
+            out.append("- Kernel: %s\n" % ", ".join(links + more))
         else:
             out.append("- Tests: %s\n" % ", ".join(rule.tests))
     return "".join(out)
