@@ -37,12 +37,13 @@ static bool mem_has_vectors(const struct mem_form *f, bool store) {
 }
 
 /* Listeners get what warp_span makes. */
-REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const struct reach *r, uint32_t size,
-                             uint32_t mask, enum event_effect effect) {
+REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, struct reach *r, uint32_t size, uint32_t mask,
+                             enum event_effect effect) {
     const enum warp_space space = r->shared ? XS_SHARED_CTA : XS_GLOBAL;
     if (r->local || !events_wanted(w->gpu, isa_wants(space, effect)))
         return;
     struct warp_span s;
+    reach_spread(r, size);
     s.host = r->host;
     s.base = r->shared ? 0 : r->at;
     s.cta = w->cta;
@@ -112,8 +113,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
 }
 
 /* False: not so simple, and nothing has happened. */
-static bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
-#if defined(__AVX512F__)
+REACH_INLINE bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
     const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
     struct reach_halves h;
     struct reach r;
@@ -128,10 +128,6 @@ static bool load_halves(struct warp *w, const struct insn *in, const struct mem_
         reach_tell(w, in, &r, 4, WARP_ALL_LANES, EFFECT_READ);
     }
     return true;
-#else
-    (void)w, (void)in, (void)f;
-    return false;
-#endif
 }
 
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
@@ -195,6 +191,7 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
             reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * f->size, &r, mask);
     if (reach_poisoned(w, &r, size, mask)) {
         uint8_t *map = r.local ? w->local_poison : w->cta->smem_poison;
+        reach_spread(&r, size);
         WARP_FOR_LANES(l, mask) { warp_bits_set(map, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
     }
     reach_tell(w, in, &r, size, mask, EFFECT_WRITE);
