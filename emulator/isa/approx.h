@@ -236,7 +236,7 @@ APPROX_INLINE uint32_t approx_sine(uint32_t a, unsigned f, uint64_t quadrant, ui
     uint32_t unsure = 0;
     const uint32_t d = approx_round(num_f64_from_bits(bits), &unsure);
     const bool zero = size == 0;
-    *doubt |= zero ? 0 : plain ? unsure : 1;
+    *doubt |= (unsure | !plain) & !zero;
     return zero ? quadrant ? 0x3f800000 : num_f32_bits(x) : d;
 }
 

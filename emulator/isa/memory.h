@@ -58,7 +58,7 @@ REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, struct
 REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsigned count) {
     const uint32_t *s = (const void *)p;
     if (count == 1)
-        reach_copy(d, p, MACH_WARP * sizeof *d);
+        unit_copy(d, p, MACH_WARP * sizeof *d);
     else if (count == 2)
         for (uint32_t l = 0; l < MACH_WARP; l++)
             d[l] = s[2 * l + e];
@@ -97,7 +97,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     for (unsigned e = 0; e < count; e++) {
         const uint8_t *p = r.host + e * element;
         if (element == 8 && r.row)
-            reach_copy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
+            unit_copy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
         else if (element == 8)
             reach_gather64(warp_dst64(w, f->slot[e]), p, &r, mask);
         else if (element < 4)
@@ -165,13 +165,13 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
         return false;
     w->island->progress += !r.local;
     if (element == 8 && r.row)
-        reach_copy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
+        unit_copy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
     else if (element == 8)
         WARP_FOR_LANES(l, mask) { memcpy(r.host + r.rel[l], warp_src64(w, f->slot[0]) + l, sizeof(uint64_t)); }
     else if (element < 4)
         reach_store_narrow(warp_src32(w, f->slot[0]), element, &r, mask);
     else if (r.row && count == 1)
-        reach_copy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
+        unit_copy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
     else if (r.row) {
         uint32_t *d = (void *)r.host;
         const uint32_t *s[8];

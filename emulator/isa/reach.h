@@ -33,13 +33,6 @@ REACH_INLINE bool reach_any(const uint32_t v[MACH_WARP]) {
 #endif
 }
 
-/* As memcpy, of which gcc makes a call or a slow instruction; a multiple of 32 bytes. */
-REACH_INLINE void reach_copy(void *d, const void *s, unsigned bytes) {
-    UNROLL
-    for (unsigned i = 0; i < bytes / 32; i++)
-        _mm256_storeu_si256((__m256i_u *)d + i, _mm256_loadu_si256((const __m256i_u *)s + i));
-}
-
 /* Are the n addresses `step` bytes apart? n is a multiple of 8. */
 typedef uint32_t reach_words __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint64_t reach_longs __attribute__((vector_size(32), aligned(8), may_alias));
@@ -404,7 +397,7 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
         uint32_t word;
         memcpy(&word, h->host[i], sizeof word);
         if (h->row[i])
-            reach_copy(d, h->host[i], 16 * sizeof *d);
+            unit_copy(d, h->host[i], 16 * sizeof *d);
         else
             for (uint32_t l = 0; l < 16; l++)
                 d[l] = word;
