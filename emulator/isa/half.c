@@ -35,6 +35,9 @@ static ALU_INLINE void encode_all(uint32_t *d, const float *v) {
         _mm_storeu_si128((__m128i_u *)(c + i), _mm256_cvtps_ph(_mm256_loadu_ps(v + i), _MM_FROUND_TO_NEAREST_INT));
 #endif
 }
+#define F16_EACH(value)                                                                                                \
+    for (uint32_t l = 0; l < HALVES; l++)                                                                              \
+        v[l] = num_f32_from_bits(value);
 #define F16_LANES(name, n, keep, value)                                                                                \
     static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
         const unsigned f = alu_num_flags(in);                                                                          \
@@ -42,14 +45,15 @@ static ALU_INLINE void encode_all(uint32_t *d, const float *v) {
         uint32_t t[MACH_WARP], *pd = warp_fast_dst(w, in, 0);                                                          \
         for (unsigned i = 0; i < n; i++)                                                                               \
             decode_all(x[i], warp_fast_src(w, in, i + 1));                                                             \
-        if (f)                                                                                                         \
-            for (uint32_t l = 0; l < HALVES; l++)                                                                      \
-                v[l] = num_f32_from_bits(value(f));                                                                    \
+        if (f == 0)                                                                                                    \
+            F16_EACH(value(0))                                                                                         \
+        else if (f == NUM_RELU)                                                                                        \
+            F16_EACH(value(NUM_RELU))                                                                                  \
         else                                                                                                           \
-            for (uint32_t l = 0; l < HALVES; l++)                                                                      \
-                v[l] = num_f32_from_bits(value(0));                                                                    \
-        encode_all(t, v);                                                                                              \
-        ALU_SET_ONE(mask, pd, t[l] & keep);                                                                            \
+            F16_EACH(value(f))                                                                                         \
+        encode_all(mask == WARP_ALL_LANES && keep == UINT32_MAX ? pd : t, v);                                          \
+        if (mask != WARP_ALL_LANES || keep != UINT32_MAX)                                                              \
+            ALU_SET_ONE(mask, pd, t[l] & keep);                                                                        \
     }                                                                                                                  \
     ALU_HANDLER(name, n)
 #define F16_add(f) half_add_f16(x[0][l], x[1][l], f)
@@ -58,7 +62,7 @@ static ALU_INLINE void encode_all(uint32_t *d, const float *v) {
 #define F16_fma(f) half_fma_f16(x[0][l], x[1][l], x[2][l], f)
 #define F16(op, n)                                                                                                     \
     F16_LANES(op##_f16, n, 0xffff, F16_##op)                                                                           \
-    F16_LANES(op##_f16x2, n, 0xffffffff, F16_##op)
+    F16_LANES(op##_f16x2, n, UINT32_MAX, F16_##op)
 F16(add, 2)
 F16(sub, 2)
 F16(mul, 2)
@@ -104,6 +108,8 @@ static inline uint32_t inf_in(unsigned f) { return f & BF16_OPERANDS ? 0x7f80 : 
 #define HALF(T)                                                                                                        \
     ALU_FN1(neg_##T, T, T, half_neg(a, inf_in(f), f))                                                                  \
     ALU_FN1(abs_##T, T, T, half_abs(a, inf_in(f), f))                                                                  \
+    ALU_FN2(min_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, false))                                              \
+    ALU_FN2(max_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, true))                                               \
     ALU_FN2(min_##T, T, T, T, half_pick(a, b, inf_in(f), f, false))                                                    \
     ALU_FN2(max_##T, T, T, T, half_pick(a, b, inf_in(f), f, true))                                                     \
     ALU_LONG1(tanh_##T, T, T, num_tanh_approx_h(type_in(f), a))                                                        \
@@ -171,7 +177,8 @@ MIXED(bf16)
     ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),                  \
         ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##t), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##t),                  \
         ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##t), ALU_ROW(neg, t, 0, ftz, s2, neg_##T),                            \
-        ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                             \
+        ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, 0, s3, min_plain_##T),                                \
+        ALU_ROW(max, t, 0, 0, s3, max_plain_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                         \
         ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##T), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##T),                   \
         ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##T), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##T),                     \
         ALU_ROW(ex2, t, how, 0, s2, ex2_##T)

@@ -90,11 +90,10 @@ HALF_INLINE uint32_t half_flush(uint32_t a, uint32_t inf, unsigned f) {
 }
 /* p + c in f32, rounded to odd: enough for one rounding to f16. Both are multiples of 2^-48 below 2^33. */
 HALF_INLINE uint32_t half_sum_odd(float p, float c) {
-    const float s = p + c, t = s - p;
-    const uint32_t lost = num_f32_bits((p - (s - t)) + (c - t)), bits = num_f32_bits(s);
-    const uint32_t step = 1 - ((lost ^ bits) >> 31) * 2; /* towards what was lost */
-    const bool even = !(bits & 1), some = lost << 1 != 0, finite = (bits & 0x7f800000) != 0x7f800000;
-    return bits + (even & some & finite ? step : 0);
+    const float s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    const uint32_t bits = num_f32_bits(s), some = 0u - (uint32_t)__builtin_islessgreater(lost, 0); /* no NaN */
+    const uint32_t up = (uint32_t)((int32_t)(num_f32_bits(lost) ^ bits) >> 31);
+    return (bits + (up & some)) | (some & 1);
 }
 /* The end of a result, before it is made a code: what .ftz flushes is below the least normal number after a rounding
  * without a lower end of the exponent. */
@@ -183,26 +182,23 @@ HALF_INLINE float half_power(float n) {
 
 /* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. */
 HALF_INLINE float half_ex2(float x, bool bf16) {
-    const float least = bf16 ? -126 : -32, most = bf16 ? 128 : 32;
-    const bool usual = (x >= least) & (x < most);
-    const float v = usual ? x : 0, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;
-    /* half of the power: n may be 128 */
+    const float least = bf16 ? -126 : -32, most = bf16 ? 128 : 32, low = x > least ? x : least;
+    const float v = low < most ? low : most, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;
+    const bool top = bf16 & (n > 127); /* a power that is no number: by halves */
     const float half = __builtin_fmaf(r * 0.5f, half_exp_tail(r), 0.5f);
-    const float power = half * half_power(n > 127 ? 127 : n) * (n > 127 ? 4 : 2);
-    return usual ? power : num_f32_from_bits(x != x ? NUM_NAN_F32 : x < 0 ? 0 : 0x7f800000);
+    const float power = half * half_power(top ? 127 : n) * (top ? 4 : 2), d = bf16 & (x < least) ? 0 : power;
+    return x == x ? d : num_f32_from_bits(NUM_NAN_F32);
 }
 
 /* tanh x = m / (m + 2), m = e^2x - 1; of a small x the code is x's own, as x^3 / 3 is less than half of its last bit. */
 HALF_INLINE float half_tanh(float x, bool bf16) {
     (void)bf16;
     const uint32_t bits = num_f32_bits(x), sign = bits & 0x80000000;
-    const float size = num_f32_from_bits(bits ^ sign);
-    const bool usual = (size >= 0x1p-7f) & (size < 10);
-    const float v = usual ? 2 * size : 1, n = half_integer(v * 0x1.715476p+0f);
-    const float r = __builtin_fmaf(n, 0x1.bd0106p-13f, __builtin_fmaf(n, -0x1.63p-1f, v)), p = half_power(n);
-    const float m = __builtin_fmaf(r * half_exp_tail(r), p, p - 1), other = size < 1 ? size : 1;
-    const uint32_t d = num_f32_bits(usual ? m / (m + 2) : other) | sign;
-    return num_f32_from_bits(size != size ? NUM_NAN_F32 : d);
+    const float size = num_f32_from_bits(bits ^ sign), v = size < 10 ? 2 * size : 20;
+    const float n = half_integer(v * 0x1.715476p+0f), p = half_power(n);
+    const float r = __builtin_fmaf(n, 0x1.bd0106p-13f, __builtin_fmaf(n, -0x1.63p-1f, v));
+    const float m = __builtin_fmaf(r * half_exp_tail(r), p, p - 1), d = size < 0x1p-7f ? size : m / (m + 2);
+    return x == x ? num_f32_from_bits(num_f32_bits(d) | sign) : num_f32_from_bits(NUM_NAN_F32);
 }
 
 /* --- sign and order of f16 (inf 0x7c00) and bf16 (0x7f80): num/order.c -------------------------------------------- */
