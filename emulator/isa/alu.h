@@ -323,7 +323,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_EACH, name, TD, TA, TB, TC, TE, expr)
 
 /* The same of an expression `fast` for the host's vectors, which adds to `*doubt` where it may not be what `expr` is;
- * for such lanes `expr` is asked. Without vectors it always is. For u32 (SURE), pairs of u32 (SURE_PAIR) and u64 (SURE_WIDE). */
+ * for such lanes `expr` is asked. Without vectors it always is. For u32 (SURE), pairs of u32 (SURE_PAIR) and u64 (SURE_WIDE).
+ * ALU_PAIR: pairs without a doubt. */
 #if defined(ISA_UNIT)
 #define ALU_MAKE_SURE(name, n, TYPE, log, SOURCES, fast, expr, a_, b_, c_)                                             \
     static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
@@ -338,10 +339,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
             uint32_t of_lane = 0, *const doubt = &of_lane;                                                             \
             (void)b, (void)c, (void)doubt;                                                                             \
             t[l] = (fast);                                                                                             \
-            unsure[l] = of_lane & (0 - (mask >> (l >> log) & 1));                                                      \
+            any |= unsure[l] = of_lane & (0 - (mask >> (l >> log) & 1));                                               \
         }                                                                                                              \
-        for (uint32_t l = 0; l < MACH_WARP << log; l++)                                                                \
-            any |= unsure[l];                                                                                          \
         if (__builtin_expect(any != 0, 0))                                                                             \
             for (uint32_t l = 0; l < MACH_WARP << log; l++) {                                                          \
                 const TYPE a = a_, b = b_, c = c_;                                                                     \
@@ -350,7 +349,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
                     t[l] = (TYPE)(expr);                                                                               \
             }                                                                                                          \
         if (mask == WARP_ALL_LANES)                                                                                    \
-            memcpy(pd, t, sizeof t);                                                                                   \
+            unit_copy(pd, t, sizeof t);                                                                                \
         else                                                                                                           \
             for (uint32_t l = 0; l < MACH_WARP << log; l++)                                                            \
                 pd[l] = mask >> (l >> log) & 1 ? t[l] : pd[l];                                                         \
@@ -367,6 +366,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_SURE3(name, fast, expr) ALU_SURE_3(name, uint32_t, 0, fast, expr)
 #define ALU_SURE_PAIR2(name, fast, expr) ALU_SURE_2(name, uint32_t, 1, fast, expr)
 #define ALU_SURE_PAIR3(name, fast, expr) ALU_SURE_3(name, uint32_t, 1, fast, expr)
+#define ALU_PAIR2(name, expr) ALU_SURE_PAIR2(name, expr, expr)
+#define ALU_PAIR3(name, expr) ALU_SURE_PAIR3(name, expr, expr)
 #define ALU_SURE_WIDE1(name, fast, expr) ALU_SURE_1(name, uint64_t, 0, fast, expr)
 #define ALU_SURE_WIDE2(name, fast, expr) ALU_SURE_2(name, uint64_t, 0, fast, expr)
 #define ALU_SURE_WIDE3(name, fast, expr) ALU_SURE_3(name, uint64_t, 0, fast, expr)
@@ -376,6 +377,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_SURE3(name, fast, expr) ALU_LONG3(name, u32, u32, u32, u32, expr)
 #define ALU_SURE_PAIR2(name, fast, expr) ALU_LONG2(name, u32x2, u32x2, u32x2, expr)
 #define ALU_SURE_PAIR3(name, fast, expr) ALU_LONG3(name, u32x2, u32x2, u32x2, u32x2, expr)
+#define ALU_PAIR2(name, expr) ALU_FN2(name, u32x2, u32x2, u32x2, expr)
+#define ALU_PAIR3(name, expr) ALU_FN3(name, u32x2, u32x2, u32x2, u32x2, expr)
 #define ALU_SURE_WIDE1(name, fast, expr) ALU_LONG1(name, u64, u64, expr)
 #define ALU_SURE_WIDE2(name, fast, expr) ALU_LONG2(name, u64, u64, u64, expr)
 #define ALU_SURE_WIDE3(name, fast, expr) ALU_LONG3(name, u64, u64, u64, u64, expr)

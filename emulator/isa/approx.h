@@ -127,13 +127,11 @@ APPROX_INLINE uint32_t approx_mul_round(uint32_t a, uint32_t b, num_round r, uns
 
 /* --- series ------------------------------------------------------------------------------------------------------- */
 
-/* v as the nearest float, and a doubt where it is too near to the middle of two, or not normal. */
+/* v as the nearest float, and a doubt where it is too near to the middle of two, or not a normal number by far. */
 APPROX_INLINE uint32_t approx_round(double v, uint32_t *doubt) {
-    const uint64_t bits = num_f64_bits(v), magnitude = bits & ~(UINT64_C(1) << 63);
-    const uint32_t rest = (uint32_t)bits & 0x1fffffff;
-    *doubt |= rest - (0x10000000 - 0x400) < 0x800;
-    *doubt |= magnitude < num_f64_bits(0x1.00001p-126) || magnitude >= num_f64_bits(0x1p128);
-    return num_f32_bits((float)v);
+    const uint32_t d = num_f32_bits((float)v), rest = (uint32_t)num_f64_bits(v) & 0x1fffffff;
+    *doubt |= (rest - (0x10000000 - 0x400) < 0x800) | ((d & 0x7fffffff) - 0x00800010 >= 0x7f800000 - 0x00800010);
+    return d;
 }
 
 /* The integer nearest to v, |v| < 2^31, as a double and in the low bits of *k. */
@@ -148,6 +146,12 @@ APPROX_INLINE double approx_power(uint64_t k) { return num_f64_from_bits((k + 10
 /* a + b x + c x^2 + d x^3, where q is x^2: short chains run side by side. */
 APPROX_INLINE double approx_cubic(double x, double q, double a, double b, double c, double d) {
     return __builtin_fma(__builtin_fma(d, x, c), q, __builtin_fma(b, x, a));
+}
+
+/* Of values for which another result is chosen in the end anything may come out. */
+APPROX_INLINE double approx_within(float x, float most) {
+    const float low = x > -most ? x : -most;
+    return (double)(low < most ? low : most);
 }
 
 /* (e^r - 1 - r) / r^2, |r| <= ln 2 / 2, up to r^12 / 12! */
@@ -168,10 +172,10 @@ APPROX_INLINE uint32_t approx_ex2(uint32_t a, unsigned f, uint32_t *doubt) {
     const bool usual = size <= ((least & minus) | (0x42ffffff & ~minus));
     uint64_t k;
     uint32_t unsure = 0;
-    const double v = usual ? (double)x : 0, n = approx_nearest(v, &k), r = (v - n) * APPROX_LN2;
+    const double v = approx_within(x, 152), n = approx_nearest(v, &k), r = (v - n) * APPROX_LN2;
     const double e = __builtin_fma(r * r, approx_exp_tail(r), r);
     const uint32_t d = approx_round(__builtin_fma(e, approx_power(k), approx_power(k)), &unsure);
-    *doubt |= unsure;
+    *doubt |= unsure & usual;
     const uint32_t beyond = size > 0x7f800000 ? NUM_NAN_F32 : 0x7f800000 & ~minus;
     return usual ? d : beyond;
 }
@@ -182,13 +186,13 @@ APPROX_INLINE uint32_t approx_tanh(uint32_t a, uint32_t *doubt) {
     const bool one = size > 20, zero = size == 0; /* NaN is neither */
     uint64_t k;
     uint32_t unsure = 0;
-    const double v = size <= 20 && !zero ? 2 * (double)x : 1;
+    const double v = 2 * approx_within(x, 20);
     const double n = approx_nearest(v * 0x1.71547652b82fep+0, &k);
     const double r = __builtin_fma(n, -0x1.abc9e3b39803fp-56, __builtin_fma(n, -APPROX_LN2, v));
     const double e = __builtin_fma(r * r, approx_exp_tail(r), r), p = approx_power(k);
     const double m = __builtin_fma(e, p, p - 1);
     const uint32_t d = approx_round(m / (m + 2), &unsure);
-    *doubt |= unsure;
+    *doubt |= unsure & (size <= 20) & !zero;
     return x != x ? NUM_NAN_F32 : zero ? a : one ? (a & 0x80000000) | 0x3f800000 : d;
 }
 
@@ -196,7 +200,7 @@ APPROX_INLINE uint32_t approx_tanh(uint32_t a, uint32_t *doubt) {
 APPROX_INLINE uint32_t approx_lg2(uint32_t a, unsigned f, uint32_t *doubt) {
     const float x = approx_operand(a, f);
     const bool one = x == 1, plain = (x > 0) & (x <= 0x1.fffffep127f), usual = plain & (x != 1);
-    const uint64_t bits = num_f64_bits(usual ? (double)x : 2);
+    const uint64_t bits = num_f64_bits((double)x);
     const uint64_t up = bits - num_f64_bits(0x1.6a09e667f3bcdp-1); /* from root 1/2 on the exponent counts one more */
     const int64_t n = (int64_t)up >> 52;
     const double m = num_f64_from_bits(bits - ((uint64_t)n << 52)), z = (m - 1) / (m + 1), q = z * z;
@@ -209,7 +213,7 @@ APPROX_INLINE uint32_t approx_lg2(uint32_t a, unsigned f, uint32_t *doubt) {
     uint32_t unsure = 0;
     const double whole = num_f64_from_bits((uint64_t)n + num_f64_bits(0x1.8p52)) - 0x1.8p52;
     const uint32_t d = approx_round(__builtin_fma(s, 0x1.71547652b82fep+1, whole), &unsure);
-    *doubt |= usual ? unsure : 0;
+    *doubt |= unsure & usual;
     const uint32_t special = x == 0 ? 0xff800000 : x > 0 ? 0x7f800000 : NUM_NAN_F32;
     return usual ? d : one ? 0 : special;
 }
@@ -219,7 +223,7 @@ APPROX_INLINE uint32_t approx_sine(uint32_t a, unsigned f, uint64_t quadrant, ui
     const float x = approx_operand(a, f), size = approx_f32(num_f32_bits(x) & 0x7fffffff);
     const bool plain = size < 0x1p20f;
     uint64_t k;
-    const double v = plain ? (double)x : 1, n = approx_nearest(v * 0x1.45f306dc9c883p-1, &k);
+    const double v = (double)x, n = approx_nearest(v * 0x1.45f306dc9c883p-1, &k);
     const double r = __builtin_fma(n, -0x1.1a62633145c07p-54, __builtin_fma(n, -0x1.921fb54442d18p+0, v));
     const double q = r * r;
     const double w = q * q, w2 = w * w;
@@ -236,7 +240,7 @@ APPROX_INLINE uint32_t approx_sine(uint32_t a, unsigned f, uint64_t quadrant, ui
     uint32_t unsure = 0;
     const uint32_t d = approx_round(num_f64_from_bits(bits), &unsure);
     const bool zero = size == 0;
-    *doubt |= zero ? 0 : plain ? unsure : 1;
+    *doubt |= (unsure | !plain) & !zero;
     return zero ? quadrant ? 0x3f800000 : num_f32_bits(x) : d;
 }
 

@@ -12,11 +12,14 @@
 #include "isa/tell.h"
 #include "machine/mbarrier.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* --- async-groups ------------------------------------------------------------------------------------------------- */
 
 /* One group; in a list, oldest first. */
 struct async_group {
     struct async_group *next;
+    struct async_group *whole; /* what it has from before the warp's lanes parted, or NULL */
     struct tma_track track;
 };
 
@@ -28,6 +31,8 @@ struct lane_groups {
 
 struct isa_async {
     struct lane_groups lanes[ASYNC_KINDS][MACH_WARP];
+    bool parted; /* lanes have copied or committed alone; until then lane 0's groups of copies are all lanes' */
+    struct lane_groups whole;  /* lane 0's at that time */
     struct async_group *spare; /* groups that are over, to be taken again */
     struct async_queue *queue; /* cp.async of this warp */
 };
@@ -39,18 +44,81 @@ static struct isa_async *state_of(struct warp *w) {
 }
 
 static bool group_done(const struct async_group *g, bool read) {
-    return g->track.reading == 0 && (read || g->track.writing == 0);
+    return g->track.reading == 0 && (read || g->track.writing == 0) && (!g->whole || group_done(g->whole, read));
+}
+
+static struct async_group *new_group(struct isa_async *a, struct async_group *whole) {
+    struct async_group *g = a->spare;
+    if (g)
+        a->spare = g->next;
+    else
+        g = xcalloc(1, sizeof *g);
+    *g = (struct async_group){.whole = whole};
+    return g;
+}
+
+static void spare_groups(struct isa_async *a, struct async_group *g) {
+    for (struct async_group *next; g; g = next) {
+        next = g->next;
+        g->next = a->spare;
+        a->spare = g;
+    }
+}
+
+static void append_group(struct lane_groups *s, struct async_group *g) {
+    g->track.committed = true;
+    if (s->last)
+        s->last->next = g;
+    else
+        s->first = g;
+    s->last = g;
+    s->count++;
+}
+
+/* From here on each lane has its own groups of copies. */
+static void part_lanes(struct isa_async *a) {
+    a->parted = true;
+    a->whole = a->lanes[ASYNC_COPY][0];
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        struct lane_groups *s = &a->lanes[ASYNC_COPY][l];
+        *s = (struct lane_groups){0};
+        for (struct async_group *g = a->whole.first; g; g = g->next)
+            append_group(s, new_group(a, g));
+        if (a->whole.open)
+            s->open = new_group(a, a->whole.open);
+    }
+}
+
+/* All lanes' groups of copies are over: they are one lane's again, unless one is open. */
+static void join_lanes(struct isa_async *a) {
+    struct lane_groups *s = a->lanes[ASYNC_COPY];
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        if (s[l].open)
+            return;
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        spare_groups(a, s[l].first);
+        s[l] = (struct lane_groups){0};
+    }
+    spare_groups(a, a->whole.first);
+    spare_groups(a, a->whole.open);
+    a->whole = (struct lane_groups){0};
+    a->parted = false;
+}
+
+/* The lanes that keep the groups of lanes `mask`, which do something. */
+static uint32_t keepers(struct isa_async *a, enum isa_group_kind kind, uint32_t mask) {
+    if (kind == ASYNC_BULK || a->parted)
+        return mask;
+    if (mask == WARP_ALL_LANES)
+        return 1;
+    part_lanes(a);
+    return mask;
 }
 
 static struct async_group *open_group(struct isa_async *a, enum isa_group_kind kind, uint32_t l) {
     struct lane_groups *s = &a->lanes[kind][l];
-    if (s->open)
-        return s->open;
-    s->open = a->spare;
     if (!s->open)
-        return s->open = xcalloc(1, sizeof *s->open);
-    a->spare = s->open->next;
-    *s->open = (struct async_group){0};
+        s->open = new_group(a, NULL);
     return s->open;
 }
 
@@ -67,16 +135,13 @@ static void tell_group(const struct warp *w, const struct insn *in, uint32_t mas
 void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask) {
     tell_group(w, in, mask, SYNC_GROUP_COMMIT, kind, 0, false);
     struct isa_async *const a = state_of(w);
-    WARP_FOR_LANES(l, mask) {
+    WARP_FOR_LANES(l, keepers(a, kind, mask)) {
         struct lane_groups *s = &a->lanes[kind][l];
-        open_group(a, kind, l)->track.committed = true;
-        if (s->last)
-            s->last->next = s->open;
-        else
-            s->first = s->open;
-        s->last = s->open;
+        struct async_group *const now = open_group(a, kind, l);
+        append_group(s, now);
+        if (now->whole && l == 0) /* whose group the copies of all lanes name */
+            now->whole->track.committed = true;
         s->open = NULL;
-        s->count++;
         /* groups complete in the order of their commits: finished ones at the front need no watching */
         while (s->first != s->last && group_done(s->first, false)) {
             struct async_group *g = s->first;
@@ -93,7 +158,7 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
 /* Have all but the `n` latest committed groups of the lanes finished (`read`: read their sources)? */
 static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
     const struct isa_async *a = state_of(w);
-    WARP_FOR_LANES(l, mask) {
+    WARP_FOR_LANES(l, kind == ASYNC_BULK || a->parted ? mask : 1) {
         const struct lane_groups *s = &a->lanes[kind][l];
         const struct async_group *g = s->first;
         for (uint32_t i = s->count; i > n; i--, g = g->next)
@@ -106,6 +171,8 @@ static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask,
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
                                 uint32_t n, bool read) {
     if (groups_done(w, kind, mask, n, read)) {
+        if (kind == ASYNC_COPY && n == 0 && mask == WARP_ALL_LANES && w->cp_async->parted)
+            join_lanes(w->cp_async);
         w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_ASYNC};
         tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
         return WARP_NEXT;
@@ -129,8 +196,11 @@ void isa_group_destroy(struct warp *w) {
             free_groups(s->lanes[k][l].first);
             xfree(s->lanes[k][l].open);
         }
-    if (s)
+    if (s) {
+        free_groups(s->whole.first);
+        xfree(s->whole.open);
         free_groups(s->spare);
+    }
     xfree(s);
     w->cp_async = NULL;
 }
@@ -147,12 +217,23 @@ struct copy_op {
     struct async_op op;
     uint32_t lanes, size;
     bool whole; /* each lane reads all that it writes */
+    bool row;   /* so do all lanes, one after the other in both memories; until it is spread, lane[0] is the first's */
+    uint32_t counts; /* lanes in whose groups it is */
     struct copy_lane {
         uint64_t addr;       /* in global memory */
         uint32_t bytes, off; /* read from there; the rest is zeros */
         struct tma_track *track;
-    } lane[MACH_WARP];
+    } lane[]; /* MACH_WARP of them */
 };
+
+static void spread(struct copy_op *c) {
+    for (uint32_t l = 1; c->row && l < MACH_WARP; l++) {
+        c->lane[l].addr = c->lane[0].addr + l * c->size;
+        c->lane[l].bytes = c->size;
+        c->lane[l].off = c->lane[0].off + l * c->size;
+    }
+    c->row = false;
+}
 
 DIAG(source_freed) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "cp-async-source-freed", "9.7.9.25.3.1"),
@@ -193,7 +274,8 @@ static uint32_t repeats(const struct copy_op *c) {
     return found;
 }
 
-static void tell_copies(const struct copy_op *c) {
+static void tell_copies(struct copy_op *c) {
+    spread(c);
     const bool reads = events_wanted(c->op.cta->gpu, WANT_GLOBAL);
     uint64_t to[MACH_WARP], from[MACH_WARP];
     uint32_t whole = 0; /* lanes that read all they write */
@@ -210,39 +292,53 @@ static void tell_copies(const struct copy_op *c) {
     tell_copy(c, c->lanes & ~repeats(c), c->size, SPACE_SHARED, to);
 }
 
-/* Lanes that write one run of bytes and read whole words of one live allocation. False: nothing has happened. */
+/* Of lanes that write one run of bytes and read whole words of one live allocation. */
+INLINE void copy_words(const struct copy_op *c, const uint8_t *from, uint64_t low, uint8_t *to, uint32_t size) {
+    const uint32_t word = size == 4 ? 4 : 8;
+    WARP_FOR_LANES(l, c->lanes) {
+        const uint8_t *p = from + (c->lane[l].addr - low);
+        const uint64_t v = relaxed_load(p, word), more = size == 16 ? relaxed_load(p + 8, 8) : 0;
+        memcpy(to, &v, word);
+        if (size == 16)
+            memcpy(to + 8, &more, 8);
+        to += size;
+    }
+}
+
+/* False: they do not, and nothing has happened. */
 static bool run_together(const struct copy_op *c) {
     struct cta *cta = c->op.cta;
-    uint64_t low = UINT64_MAX, high = 0;
+    uint64_t low = c->lane[0].addr, high = low + (MACH_WARP - 1) * c->size;
     if (!c->op.dst_bytes || !c->whole)
         return false;
-    WARP_FOR_LANES(l, c->lanes) {
-        low = c->lane[l].addr < low ? c->lane[l].addr : low;
-        high = c->lane[l].addr > high ? c->lane[l].addr : high;
+    if (!c->row) {
+        low = UINT64_MAX, high = 0;
+        WARP_FOR_LANES(l, c->lanes) {
+            low = c->lane[l].addr < low ? c->lane[l].addr : low;
+            high = c->lane[l].addr > high ? c->lane[l].addr : high;
+        }
     }
     const uint8_t *from = mem_at(cta->gpu->mem, low, high - low + c->size);
     uint8_t *to = cta->smem + c->op.dst_off;
-    const uint32_t word = c->size == 4 ? 4 : 8;
     if (!from)
         return false;
-    WARP_FOR_LANES(l, c->lanes) {
-        const uint8_t *p = from + (c->lane[l].addr - low);
-        const uint64_t v = relaxed_load(p, word), more = c->size == 16 ? relaxed_load(p + 8, 8) : 0;
-        memcpy(to, &v, word);
-        if (c->size == 16)
-            memcpy(to + 8, &more, 8);
-        to += c->size;
-        c->lane[l].track->reading--;
-        c->lane[l].track->writing--;
-    }
+    if (c->row)
+        relaxed_read(to, from, c->op.dst_bytes);
+    else if (c->size == 16)
+        copy_words(c, from, low, to, 16);
+    else
+        copy_words(c, from, low, to, c->size);
     smem_clear_poison(cta, c->op.dst_off, c->op.dst_bytes);
     return true;
 }
 
 static bool run_copy(struct async_op *op) {
-    const struct copy_op *c = (const struct copy_op *)op;
+    struct copy_op *c = (struct copy_op *)op;
     struct cta *cta = op->cta;
-    WARP_FOR_LANES(l, run_together(c) ? 0 : c->lanes) {
+    const bool together = run_together(c);
+    if (!together)
+        spread(c);
+    WARP_FOR_LANES(l, together ? 0 : c->lanes) {
         const struct copy_lane *k = &c->lane[l];
         uint8_t data[16] = {0};
         const uint8_t *from = k->bytes ? mem_at(cta->gpu->mem, k->addr, k->bytes) : data;
@@ -255,8 +351,10 @@ static bool run_copy(struct async_op *op) {
         relaxed_read(data, from, k->bytes);
         memcpy(cta->smem + k->off, data, c->size);
         smem_clear_poison(cta, k->off, c->size);
-        k->track->reading--;
-        k->track->writing--;
+    }
+    WARP_FOR_LANES(l, c->counts) {
+        c->lane[l].track->reading--;
+        c->lane[l].track->writing--;
     }
     if (events_wanted(cta->gpu, WANT_SHARED_WRITE | WANT_GLOBAL))
         tell_copies(c);
@@ -305,8 +403,8 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
 /* Tells what it will write, for reports, where its lanes write one run of bytes. */
 static void lands(struct copy_op *c) {
     const uint32_t first = c->lane[warp_lowest(c->lanes)].off;
-    uint32_t bytes = 0;
-    WARP_FOR_LANES(l, c->lanes) {
+    uint32_t bytes = c->row ? MACH_WARP * c->size : 0;
+    WARP_FOR_LANES(l, c->row ? 0 : c->lanes) {
         if (c->lane[l].off != first + bytes)
             return;
         bytes += c->size;
@@ -324,7 +422,8 @@ static bool find_together(struct warp *w, const struct insn *in, uint32_t mask, 
     if (f->bytes || f->skip || !warp_span(w, &in->o[0], mask, XS_SHARED_CTA, f->size, f->size, true, &to) ||
         !warp_span(w, &in->o[1], mask, XS_GLOBAL, f->size, f->size, false, &from))
         return false;
-    WARP_FOR_LANES(l, mask) {
+    c->row = to.affine && to.stride == f->size && from.affine && from.stride == f->size;
+    WARP_FOR_LANES(l, c->row ? 1 : mask) {
         c->lane[l].addr = from.base + warp_span_at(&from, l);
         c->lane[l].bytes = f->size;
         c->lane[l].off = (uint32_t)warp_span_at(&to, l);
@@ -353,7 +452,8 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_address_known(w, in, &in->o[0], mask) || !warp_address_known(w, in, &in->o[1], mask))
         return WARP_FAULT;
     struct mach_origin origin = warp_origin(w, in, mask);
-    struct copy_op *c = async_op_create(sizeof *c, &copy_kind, "cp.async", w->cta, &origin);
+    const size_t lanes = MACH_WARP * sizeof(struct copy_lane);
+    struct copy_op *c = async_op_create_with(sizeof *c, lanes, &copy_kind, "cp.async", w->cta, &origin);
     struct isa_async *const a = state_of(w);
     c->lanes = mask;
     c->size = f->size;
@@ -362,7 +462,8 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
         async_op_free(&c->op);
         return WARP_FAULT;
     }
-    WARP_FOR_LANES(l, mask) {
+    c->counts = keepers(a, ASYNC_COPY, mask);
+    WARP_FOR_LANES(l, c->counts) {
         struct tma_track *track = &open_group(a, ASYNC_COPY, l)->track;
         c->lane[l].track = track;
         track->reading++;
@@ -482,7 +583,9 @@ static enum warp_status do_wait_group(struct warp *w, const struct insn *in, uin
 static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint32_t mask) {
     struct isa_async *s = state_of(w);
     uint32_t open = 0;
-    WARP_FOR_LANES(l, mask) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
+    WARP_FOR_LANES(l, s->parted ? mask : 1) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
+    if (open && !s->parted)
+        open = mask;
     if (open)
         isa_group_commit(w, in, ASYNC_COPY, open);
     return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);

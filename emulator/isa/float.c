@@ -19,14 +19,14 @@ ALU_FN2(mul_rn_f32, u32, u32, u32, bits_of(fl(a) * fl(b)))
 /* A host with a fused multiply-add instruction does all lanes at once. */
 #if defined(__FMA__) || defined(__aarch64__)
 ALU_FN3(fma_rn_f32, u32, u32, u32, u32, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
-ALU_FN3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
+ALU_PAIR3(fma_rn_f32x2, bits_of(__builtin_fmaf(fl(a), fl(b), fl(c))))
 #else
 ALU_LONG3(fma_rn_f32, u32, u32, u32, u32, num_fma_f32(a, b, c, NUM_RN, 0))
 ALU_LONG3(fma_rn_f32x2, u32x2, u32x2, u32x2, u32x2, num_fma_f32(a, b, c, NUM_RN, 0))
 #endif
-ALU_FN2(add_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) + fl(b)))
-ALU_FN2(sub_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) - fl(b)))
-ALU_FN2(mul_rn_f32x2, u32x2, u32x2, u32x2, bits_of(fl(a) * fl(b)))
+ALU_PAIR2(add_rn_f32x2, bits_of(fl(a) + fl(b)))
+ALU_PAIR2(sub_rn_f32x2, bits_of(fl(a) - fl(b)))
+ALU_PAIR2(mul_rn_f32x2, bits_of(fl(a) * fl(b)))
 
 /* To nearest with .ftz, .sat */
 ALU_SURE2(add_flags_f32, approx_add(a, b, f, doubt), num_add_f32(a, b, r, f))

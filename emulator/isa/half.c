@@ -5,79 +5,154 @@
  */
 #include "isa/half.h"
 #include "isa/alu.h"
-
-/* --- plain add, sub, mul, fma: round to nearest, no flush, no saturation ------------------------------------------ */
-
-/* p + c, rounded to odd: what was lost makes the last bit one, so that the rounding that follows is the only one. */
-static inline double sum_odd(double p, double c) {
-    const double s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
-    uint64_t bits = num_f64_bits(s);
-    if (lost != 0 && !(bits & 1) && s - s == 0)
-        bits += (lost > 0) == (s > 0) ? 1 : ~UINT64_C(0);
-    return num_f64_from_bits(bits);
-}
-#define VALUE(a) half_value(a, man)
-static inline uint16_t plain_fma(uint16_t a, uint16_t b, uint16_t c, int man, int bias) {
-    return half_nearest(sum_odd(VALUE(a) * VALUE(b), VALUE(c)), man, bias);
-}
-static inline uint16_t plain_add(uint16_t a, uint16_t b, int man, int bias) {
-    return half_nearest(sum_odd(VALUE(a), VALUE(b)), man, bias);
-}
-static inline uint16_t plain_mul(uint16_t a, uint16_t b, int man, int bias) {
-    return half_nearest(VALUE(a) * VALUE(b), man, bias);
-}
-#define PLAIN(t, T, man, bias)                                                                                         \
-    ALU_FN2(add_plain_##t, T, T, T, plain_add(a, b, man, bias))                                                        \
-    ALU_FN2(sub_plain_##t, T, T, T, plain_add(a, b ^ 0x8000, man, bias))                                               \
-    ALU_FN2(mul_plain_##t, T, T, T, plain_mul(a, b, man, bias))                                                        \
-    ALU_FN3(fma_plain_##t, T, T, T, T, plain_fma(a, b, c, man, bias))
-PLAIN(bf16, u16, 7, 127)
-PLAIN(bf16x2, u16x2, 7, 127)
-
-/* --- every form --------------------------------------------------------------------------------------------------- */
+#include "simd/vectors.h"
 
 /* Among the flags of num.h in in->aux: the operands are bf16, not f16. */
 enum { BF16_OPERANDS = 1 << 20 };
 static inline num_type type_in(unsigned f) { return f & BF16_OPERANDS ? NUM_BF16 : NUM_F16; }
 static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
 
-/* 9.7.4.1 - 9.7.4.10; T the lanes' type, u16 or u16x2 */
+/* Of f16, both halves of all registers: codes become f32, each is worked on, and becomes a code again. */
+#if defined(ISA_UNIT)
+enum { HALVES = 2 * MACH_WARP };
+static ALU_INLINE void decode_all(float *v, const uint32_t *a) {
+    const uint16_t *s = (const uint16_t *)a;
+#if defined(__AVX512F__)
+    for (unsigned i = 0; i < HALVES; i += 16)
+        _mm512_storeu_ps(v + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i_u *)(s + i))));
+#else
+    for (unsigned i = 0; i < HALVES; i += 8)
+        _mm256_storeu_ps(v + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i_u *)(s + i))));
+#endif
+}
+static ALU_INLINE void encode_all(uint32_t *d, const float *v) {
+    uint16_t *c = (uint16_t *)d;
+#if defined(__AVX512F__)
+    for (unsigned i = 0; i < HALVES; i += 16)
+        _mm256_storeu_si256((__m256i_u *)(c + i), _mm512_cvtps_ph(_mm512_loadu_ps(v + i), _MM_FROUND_TO_NEAREST_INT));
+#else
+    for (unsigned i = 0; i < HALVES; i += 8)
+        _mm_storeu_si128((__m128i_u *)(c + i), _mm256_cvtps_ph(_mm256_loadu_ps(v + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+}
+#define F16_EACH(value)                                                                                                \
+    for (uint32_t l = 0; l < HALVES; l++)                                                                              \
+        v[l] = num_f32_from_bits(value);
+#define F16_LANES(name, n, keep, value)                                                                                \
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        float x[n][HALVES], v[HALVES];                                                                                 \
+        uint32_t t[MACH_WARP], *pd = warp_fast_dst(w, in, 0);                                                          \
+        for (unsigned i = 0; i < n; i++)                                                                               \
+            decode_all(x[i], warp_fast_src(w, in, i + 1));                                                             \
+        if (f == 0)                                                                                                    \
+            F16_EACH(value(0))                                                                                         \
+        else if (f == NUM_RELU)                                                                                        \
+            F16_EACH(value(NUM_RELU))                                                                                  \
+        else                                                                                                           \
+            F16_EACH(value(f))                                                                                         \
+        encode_all(mask == WARP_ALL_LANES && keep == UINT32_MAX ? pd : t, v);                                          \
+        if (mask != WARP_ALL_LANES || keep != UINT32_MAX)                                                              \
+            ALU_SET_ONE(mask, pd, t[l] & keep);                                                                        \
+    }                                                                                                                  \
+    ALU_HANDLER(name, n)
+#define F16_add(f) half_add_f16(x[0][l], x[1][l], f)
+#define F16_sub(f) half_sub_f16(x[0][l], x[1][l], f)
+#define F16_mul(f) half_mul_f16(x[0][l], x[1][l], f)
+#define F16_fma(f) half_fma_f16(x[0][l], x[1][l], x[2][l], f)
+#define F16(op, n)                                                                                                     \
+    F16_LANES(op##_f16, n, 0xffff, F16_##op)                                                                           \
+    F16_LANES(op##_f16x2, n, UINT32_MAX, F16_##op)
+F16(add, 2)
+F16(sub, 2)
+F16(mul, 2)
+F16(fma, 3)
+#else
+#define F16_VALUE(a) num_f32_from_bits(half_f32_of_f16(a))
+#define F16_SUM(op, t, T) ALU_FN2(op##_##t, T, T, T, half_f16_of_f32(half_##op##_f16(F16_VALUE(a), F16_VALUE(b), f)))
 #define F16(t, T)                                                                                                      \
-    ALU_FN2(add_##t, T, T, T, half_add_f16(a, b, f))                                                                   \
-    ALU_FN2(sub_##t, T, T, T, half_add_f16(a, b ^ 0x8000u, f))                                                         \
-    ALU_FN2(mul_##t, T, T, T, half_mul_f16(a, b, f))                                                                   \
-    ALU_FN3(fma_##t, T, T, T, T, half_fma_f16(a, b, c, f))
+    F16_SUM(add, t, T)                                                                                                 \
+    F16_SUM(sub, t, T)                                                                                                 \
+    F16_SUM(mul, t, T)                                                                                                 \
+    ALU_FN3(fma_##t, T, T, T, T, half_f16_of_f32(half_fma_f16(F16_VALUE(a), F16_VALUE(b), F16_VALUE(c), f)))
 F16(f16, u16)
 F16(f16x2, u16x2)
-#define BF16(t, T)                                                                                                     \
-    ALU_LONG2(add_##t, T, T, T, num_add_h(NUM_BF16, a, b, flags_in(f)))                                                \
-    ALU_LONG2(sub_##t, T, T, T, num_sub_h(NUM_BF16, a, b, flags_in(f)))                                                \
-    ALU_LONG2(mul_##t, T, T, T, num_mul_h(NUM_BF16, a, b, flags_in(f)))                                                \
-    ALU_LONG3(fma_##t, T, T, T, T, num_fma_h(NUM_BF16, a, b, c, flags_in(f)))
-BF16(bf16, u16)
-BF16(bf16x2, u16x2)
+#endif
+
+static inline uint32_t both(uint32_t low, uint32_t high) { return low | high << 16; }
+static inline uint32_t low(uint32_t a) { return a & 0xffff; }
+static inline uint32_t high(uint32_t a) { return a >> 16; }
+#define BF16_SURE2(op)                                                                                                 \
+    static inline uint32_t op##_bf16_of(uint32_t a, uint32_t b, unsigned f) {                                          \
+        uint32_t doubt = 0;                                                                                            \
+        const uint32_t d = half_##op##_bf16(a, b, f, &doubt);                                                          \
+        return doubt ? num_##op##_h(NUM_BF16, (uint16_t)a, (uint16_t)b, flags_in(f)) : d;                              \
+    }                                                                                                                  \
+    ALU_SURE2(op##_bf16, half_##op##_bf16(low(a), low(b), f, doubt), op##_bf16_of(low(a), low(b), f))                  \
+    ALU_SURE2(op##_bf16x2,                                                                                             \
+              both(half_##op##_bf16(low(a), low(b), f, doubt), half_##op##_bf16(high(a), high(b), f, doubt)),          \
+              both(op##_bf16_of(low(a), low(b), f), op##_bf16_of(high(a), high(b), f)))
+BF16_SURE2(add)
+BF16_SURE2(sub)
+BF16_SURE2(mul)
+static inline uint32_t fma_bf16_of(uint32_t a, uint32_t b, uint32_t c, unsigned f) {
+    uint32_t doubt = 0;
+    const uint32_t d = half_fma_bf16(a, b, c, f, &doubt);
+    return doubt ? num_fma_h(NUM_BF16, (uint16_t)a, (uint16_t)b, (uint16_t)c, flags_in(f)) : d;
+}
+ALU_SURE3(fma_bf16, half_fma_bf16(low(a), low(b), low(c), f, doubt), fma_bf16_of(low(a), low(b), low(c), f))
+ALU_SURE3(fma_bf16x2,
+          both(half_fma_bf16(low(a), low(b), low(c), f, doubt), half_fma_bf16(high(a), high(b), high(c), f, doubt)),
+          both(fma_bf16_of(low(a), low(b), low(c), f), fma_bf16_of(high(a), high(b), high(c), f)))
 static inline uint32_t inf_in(unsigned f) { return f & BF16_OPERANDS ? 0x7f80 : 0x7c00; }
 #define HALF(T)                                                                                                        \
     ALU_FN1(neg_##T, T, T, half_neg(a, inf_in(f), f))                                                                  \
     ALU_FN1(abs_##T, T, T, half_abs(a, inf_in(f), f))                                                                  \
+    ALU_FN2(min_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, false))                                              \
+    ALU_FN2(max_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, true))                                               \
     ALU_FN2(min_##T, T, T, T, half_pick(a, b, inf_in(f), f, false))                                                    \
     ALU_FN2(max_##T, T, T, T, half_pick(a, b, inf_in(f), f, true))                                                     \
     ALU_LONG1(tanh_##T, T, T, num_tanh_approx_h(type_in(f), a))                                                        \
     ALU_LONG1(ex2_##T, T, T, num_ex2_approx_h(type_in(f), a, flags_in(f)))
 HALF(u16)
 HALF(u16x2)
-static inline uint32_t both(uint32_t low, uint32_t high) { return low | high << 16; }
-#define PAIR_APPROX(name, t, fn, is_bf16, num)                                                                         \
-    ALU_SURE1(name##_##t, both(fn(a & 0xffff, is_bf16, doubt), fn(a >> 16, is_bf16, doubt)),                           \
-              both(num(a & 0xffff), num(a >> 16)))
 #define TANH_F16(a) num_tanh_approx_h(NUM_F16, (uint16_t)(a))
 #define TANH_BF16(a) num_tanh_approx_h(NUM_BF16, (uint16_t)(a))
 #define EX2_F16(a) num_ex2_approx_h(NUM_F16, (uint16_t)(a), 0)
 #define EX2_BF16(a) num_ex2_approx_h(NUM_BF16, (uint16_t)(a), NUM_FTZ)
-PAIR_APPROX(tanh, f16x2, half_tanh, false, TANH_F16)
-PAIR_APPROX(tanh, bf16x2, half_tanh, true, TANH_BF16)
-PAIR_APPROX(ex2, f16x2, half_ex2, false, EX2_F16)
-PAIR_APPROX(ex2, bf16x2, half_ex2, true, EX2_BF16)
+#define BF16_BETWEEN(fn, a) half_between(fn(num_f32_from_bits(a), true), true, doubt)
+#define PAIR_BF16(name, fn, num)                                                                                       \
+    ALU_SURE1(name##_bf16x2, both(BF16_BETWEEN(fn, a << 16), BF16_BETWEEN(fn, a & 0xffff0000)),                        \
+              both(num(low(a)), num(high(a))))
+PAIR_BF16(tanh, half_tanh, TANH_BF16)
+PAIR_BF16(ex2, half_ex2, EX2_BF16)
+#if defined(ISA_UNIT)
+#define PAIR_F16(name, fn, num)                                                                                        \
+    static ALU_INLINE void name##_f16x2_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                  \
+        const uint32_t *pa = warp_fast_src(w, in, 1);                                                                  \
+        uint32_t least[MACH_WARP], most[MACH_WARP], *pd = warp_fast_dst(w, in, 0), any = 0;                            \
+        float x[HALVES], up[HALVES];                                                                                   \
+        decode_all(x, pa);                                                                                             \
+        for (uint32_t l = 0; l < HALVES; l++) {                                                                        \
+            const float v = fn(x[l], false);                                                                           \
+            x[l] = v * HALF_LEAST;                                                                                     \
+            up[l] = v * HALF_MOST;                                                                                     \
+        }                                                                                                              \
+        encode_all(least, x);                                                                                          \
+        encode_all(most, up);                                                                                          \
+        for (uint32_t l = 0; l < MACH_WARP; l++)                                                                       \
+            any |= least[l] ^ most[l];                                                                                 \
+        for (uint32_t l = 0; any && l < MACH_WARP; l++)                                                                \
+            if (least[l] != most[l])                                                                                   \
+                least[l] = both(num(low(pa[l])), num(high(pa[l])));                                                    \
+        ALU_SET_ONE(mask, pd, least[l]);                                                                               \
+    }                                                                                                                  \
+    ALU_HANDLER(name##_f16x2, 1)
+#else
+#define PAIR_F16(name, fn, num) ALU_LONG1(name##_f16x2, u32, u32, both(num(low(a)), num(high(a))))
+#endif
+PAIR_F16(tanh, half_tanh, TANH_F16)
+PAIR_F16(ex2, half_ex2, EX2_F16)
 
 /* 9.7.5 */
 static inline uint32_t from_f16(uint16_t a) { return num_f32_bits(num_decode_f16(a)); }
@@ -102,7 +177,8 @@ MIXED(bf16)
     ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),                  \
         ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##t), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##t),                  \
         ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##t), ALU_ROW(neg, t, 0, ftz, s2, neg_##T),                            \
-        ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                             \
+        ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, 0, s3, min_plain_##T),                                \
+        ALU_ROW(max, t, 0, 0, s3, max_plain_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                         \
         ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##T), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##T),                   \
         ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##T), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##T),                     \
         ALU_ROW(ex2, t, how, 0, s2, ex2_##T)
@@ -111,17 +187,11 @@ MIXED(bf16)
         ALU_ROW2(sub, f32, t, 0, ALU_RND | SAT, "whw", sub_f32_##t),                                                   \
         ALU_ROW2(fma, f32, t, ALU_NEED_RND, ALU_RND | SAT, "whhw", fma_f32_##t)
 
-#define PLAIN_ROWS(t, s3, s4)                                                                                          \
-    ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
-        ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t)
-
 static const struct alu_row rows[] = {
     ALU_ROW(tanh, f16x2, APPROX, 0, "ww", tanh_f16x2),
     ALU_ROW(tanh, bf16x2, APPROX, 0, "ww", tanh_bf16x2),
     ALU_ROW(ex2, f16x2, APPROX, 0, "ww", ex2_f16x2),
     ALU_ROW(ex2, bf16x2, APPROX | FTZ, 0, "ww", ex2_bf16x2),
-    PLAIN_ROWS(bf16, "hhh", "hhhh"),
-    PLAIN_ROWS(bf16x2, "www", "wwww"),
     ROWS(f16, u16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),
     ROWS(bf16, u16, "hh", "hhh", "hhhh", 0, 0, APPROX | FTZ),
     ROWS(f16x2, u16x2, "ww", "www", "wwww", FTZ, SAT, APPROX),

@@ -90,49 +90,82 @@ HALF_INLINE uint32_t half_flush(uint32_t a, uint32_t inf, unsigned f) {
 }
 /* p + c in f32, rounded to odd: enough for one rounding to f16. Both are multiples of 2^-48 below 2^33. */
 HALF_INLINE uint32_t half_sum_odd(float p, float c) {
-    const float s = p + c, t = s - p;
-    const uint32_t lost = num_f32_bits((p - (s - t)) + (c - t)), bits = num_f32_bits(s);
-    const uint32_t step = 1 - ((lost ^ bits) >> 31) * 2; /* towards what was lost */
-    const bool even = !(bits & 1), some = lost << 1 != 0, finite = (bits & 0x7f800000) != 0x7f800000;
-    return bits + (even & some & finite ? step : 0);
+    const float s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    const uint32_t bits = num_f32_bits(s), some = 0u - (uint32_t)__builtin_islessgreater(lost, 0); /* no NaN */
+    const uint32_t up = (uint32_t)((int32_t)(num_f32_bits(lost) ^ bits) >> 31);
+    return (bits + (up & some)) | (some & 1);
 }
-/* What .ftz flushes is below the least normal number after a rounding without a lower end of the exponent. */
+/* The end of a result, before it is made a code: what .ftz flushes is below the least normal number after a rounding
+ * without a lower end of the exponent. */
 HALF_INLINE uint32_t half_finish_f16(uint32_t odd, unsigned f) {
-    const uint32_t sat = half_mask(f, NUM_SAT), drop = 0x8000 & (sat | half_mask(f, NUM_RELU));
+    const uint32_t sat = half_mask(f, NUM_SAT), drop = 0x80000000 & (sat | half_mask(f, NUM_RELU));
     const uint32_t least = 0x387ff000 & half_mask(f, NUM_FTZ); /* 2^-14 - 2^-26 */
-    const uint32_t nan = 0x7fff & ~sat, most = 0xffff & ~(0xc3ff & sat);
-    const uint32_t code = (odd & 0x7fffffff) < least ? odd >> 16 & 0x8000 : half_f16_of_f32(odd);
-    const uint32_t positive = code & drop ? 0 : code == 0x7fff ? nan : code;
-    return positive > most ? most : positive;
+    const uint32_t magnitude = odd & 0x7fffffff, most = 0xffffffff & ~(0xc07fffff & sat);
+    const uint32_t flushed = magnitude < least ? odd & 0x80000000 : odd;
+    const uint32_t positive = flushed & drop ? 0 : flushed > most ? most : flushed;
+    return magnitude > 0x7f800000 ? 0x7fffffff & ~sat : positive;
 }
-HALF_INLINE float half_operand_f16(uint32_t a, unsigned f) {
-    return num_f32_from_bits(half_f32_of_f16(half_flush(a, 0x7c00, f)));
+/* An operand, subnormals flushed. */
+HALF_INLINE float half_operand_f16(float a, unsigned f) {
+    const uint32_t bits = num_f32_bits(a), magnitude = bits & 0x7fffffff;
+    return num_f32_from_bits(magnitude < (0x38800000 & half_mask(f, NUM_FTZ)) ? bits & 0x80000000 : bits);
 }
-HALF_INLINE uint32_t half_add_f16(uint32_t a, uint32_t b, unsigned f) {
+HALF_INLINE uint32_t half_add_f16(float a, float b, unsigned f) {
     return half_finish_f16(half_sum_odd(half_operand_f16(a, f), half_operand_f16(b, f)), f);
 }
-HALF_INLINE uint32_t half_mul_f16(uint32_t a, uint32_t b, unsigned f) {
+HALF_INLINE uint32_t half_sub_f16(float a, float b, unsigned f) { return half_add_f16(a, -b, f); }
+HALF_INLINE uint32_t half_mul_f16(float a, float b, unsigned f) {
     return half_finish_f16(num_f32_bits(half_operand_f16(a, f) * half_operand_f16(b, f)), f);
 }
-HALF_INLINE uint32_t half_fma_f16(uint32_t a, uint32_t b, uint32_t c, unsigned f) {
+HALF_INLINE uint32_t half_fma_f16(float a, float b, float c, unsigned f) {
     return half_finish_f16(half_sum_odd(half_operand_f16(a, f) * half_operand_f16(b, f), half_operand_f16(c, f)), f);
+}
+
+/* --- bf16 arithmetic in f32, with .relu --------------------------------------------------------------------------- */
+
+HALF_INLINE uint32_t half_bf16_of_f32(uint32_t a) {
+    const uint32_t magnitude = a & 0x7fffffff, code = (magnitude + 0x7fff + (magnitude >> 16 & 1)) >> 16;
+    return magnitude > 0x7f800000 ? 0x7fff : code | (a >> 16 & 0x8000);
+}
+HALF_INLINE uint32_t half_finish_bf16(uint32_t odd, unsigned f) {
+    const uint32_t code = half_bf16_of_f32(odd);
+    return code & 0x8000 & half_mask(f, NUM_RELU) ? 0 : code;
+}
+/* The product, which an f32 has room for; doubtful where it is too large or too small. */
+HALF_INLINE float half_product_bf16(uint32_t a, uint32_t b, uint32_t *doubt) {
+    const float p = num_f32_from_bits(a << 16) * num_f32_from_bits(b << 16);
+    const uint32_t least = 0x0d800000, most = 0x7f000000; /* 2^-100, 2^127 */
+    const bool far = (num_f32_bits(p) & 0x7fffffff) - least >= most - least;
+    const bool number = ((a & 0x7fff) - 1 < 0x7f7f) & ((b & 0x7fff) - 1 < 0x7f7f); /* of others it is exact */
+    *doubt |= far & number;
+    return p;
+}
+HALF_INLINE uint32_t half_add_bf16(uint32_t a, uint32_t b, unsigned f, uint32_t *doubt) {
+    (void)doubt;
+    return half_finish_bf16(half_sum_odd(num_f32_from_bits(a << 16), num_f32_from_bits(b << 16)), f);
+}
+HALF_INLINE uint32_t half_sub_bf16(uint32_t a, uint32_t b, unsigned f, uint32_t *doubt) {
+    return half_add_bf16(a, b ^ 0x8000, f, doubt);
+}
+HALF_INLINE uint32_t half_mul_bf16(uint32_t a, uint32_t b, unsigned f, uint32_t *doubt) {
+    return half_finish_bf16(num_f32_bits(half_product_bf16(a, b, doubt)), f);
+}
+HALF_INLINE uint32_t half_fma_bf16(uint32_t a, uint32_t b, uint32_t c, unsigned f, uint32_t *doubt) {
+    return half_finish_bf16(half_sum_odd(half_product_bf16(a, b, doubt), num_f32_from_bits(c << 16)), f);
 }
 
 /* --- .approx functions of f16 and bf16, in f32: num/approx.c ------------------------------------------------------- */
 
 /* The code of an f32 in the format, to nearest. */
-HALF_INLINE uint32_t half_bf16_of_f32(uint32_t a) {
-    const uint32_t magnitude = a & 0x7fffffff, code = (magnitude + 0x7fff + (magnitude >> 16 & 1)) >> 16;
-    return magnitude > 0x7f800000 ? 0x7fff : code | (a >> 16 & 0x8000);
-}
 HALF_INLINE uint32_t half_of_f32(uint32_t a, bool bf16) { return bf16 ? half_bf16_of_f32(a) : half_f16_of_f32(a); }
 HALF_INLINE float half_f32(uint32_t a, bool bf16) { return num_f32_from_bits(bf16 ? a << 16 : half_f32_of_f16(a)); }
 
-/* v > 0, whose error is below 2^-21.5, as a code; doubtful if both ends have different ones. */
+/* v, whose error is below 2^-21.5 of it, as a code; doubtful if both ends have different ones. */
+#define HALF_LEAST (1 - 0x1p-21f)
+#define HALF_MOST (1 + 0x1p-21f)
 HALF_INLINE uint32_t half_between(float v, bool bf16, uint32_t *doubt) {
-    const uint32_t low = half_of_f32(num_f32_bits(v * (1 - 0x1p-21f)), bf16);
-    const uint32_t high = half_of_f32(num_f32_bits(v * (1 + 0x1p-21f)), bf16);
-    *doubt |= low ^ high;
+    const uint32_t low = half_of_f32(num_f32_bits(v * HALF_LEAST), bf16);
+    *doubt |= low ^ half_of_f32(num_f32_bits(v * HALF_MOST), bf16);
     return low;
 }
 /* (e^r - 1) / r, |r| <= ln 2 / 2 */
@@ -148,29 +181,24 @@ HALF_INLINE float half_power(float n) {
 }
 
 /* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. */
-HALF_INLINE uint32_t half_ex2(uint32_t a, bool bf16, uint32_t *doubt) {
-    const float x = half_f32(a, bf16), least = bf16 ? -126 : -32, most = bf16 ? 128 : 32;
-    const bool usual = (x >= least) & (x < most);
-    const float v = usual ? x : 0, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;
-    uint32_t unsure = 0;
-    /* half of the power: n may be 128 */
+HALF_INLINE float half_ex2(float x, bool bf16) {
+    const float least = bf16 ? -126 : -32, most = bf16 ? 128 : 32, low = x > least ? x : least;
+    const float v = low < most ? low : most, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;
+    const bool top = bf16 & (n > 127); /* a power that is no number: by halves */
     const float half = __builtin_fmaf(r * 0.5f, half_exp_tail(r), 0.5f);
-    const uint32_t code = half_between(half * half_power(n > 127 ? 127 : n) * (n > 127 ? 4 : 2), bf16, &unsure);
-    *doubt |= usual ? unsure : 0;
-    return usual ? code : x != x ? 0x7fff : x < 0 ? 0 : bf16 ? 0x7f80 : 0x7c00;
+    const float power = half * half_power(top ? 127 : n) * (top ? 4 : 2), d = bf16 & (x < least) ? 0 : power;
+    return x == x ? d : num_f32_from_bits(NUM_NAN_F32);
 }
 
 /* tanh x = m / (m + 2), m = e^2x - 1; of a small x the code is x's own, as x^3 / 3 is less than half of its last bit. */
-HALF_INLINE uint32_t half_tanh(uint32_t a, bool bf16, uint32_t *doubt) {
-    const float size = half_f32(a & 0x7fff, bf16);
-    const bool usual = (size >= 0x1p-7f) & (size < 10);
-    const float v = usual ? 2 * size : 1, n = half_integer(v * 0x1.715476p+0f);
-    const float r = __builtin_fmaf(n, 0x1.bd0106p-13f, __builtin_fmaf(n, -0x1.63p-1f, v)), p = half_power(n);
-    const float m = __builtin_fmaf(r * half_exp_tail(r), p, p - 1);
-    uint32_t unsure = 0;
-    const uint32_t code = half_between(m / (m + 2), bf16, &unsure), one = bf16 ? 0x3f80 : 0x3c00;
-    *doubt |= usual ? unsure : 0;
-    return size != size ? 0x7fff : (usual ? code : size < 1 ? a & 0x7fff : one) | (a & 0x8000);
+HALF_INLINE float half_tanh(float x, bool bf16) {
+    (void)bf16;
+    const uint32_t bits = num_f32_bits(x), sign = bits & 0x80000000;
+    const float size = num_f32_from_bits(bits ^ sign), v = size < 10 ? 2 * size : 20;
+    const float n = half_integer(v * 0x1.715476p+0f), p = half_power(n);
+    const float r = __builtin_fmaf(n, 0x1.bd0106p-13f, __builtin_fmaf(n, -0x1.63p-1f, v));
+    const float m = __builtin_fmaf(r * half_exp_tail(r), p, p - 1), d = size < 0x1p-7f ? size : m / (m + 2);
+    return x == x ? num_f32_from_bits(num_f32_bits(d) | sign) : num_f32_from_bits(NUM_NAN_F32);
 }
 
 /* --- sign and order of f16 (inf 0x7c00) and bf16 (0x7f80): num/order.c -------------------------------------------- */

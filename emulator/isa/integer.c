@@ -132,10 +132,17 @@ DIV_U(16, uint16_t)
 DIV_U(64, uint64_t)
 DIV_S(16, int16_t, uint16_t)
 DIV_S(64, int64_t, uint64_t)
+#if defined(ISA_UNIT)
 #if defined(__AVX512F__)
+static ALU_INLINE double double_of(uint32_t a) { return a; }
+static ALU_INLINE uint32_t whole_of(double v) { return (uint32_t)v; }
+#else /* AVX2 has the signed conversions alone */
+static ALU_INLINE double double_of(uint32_t a) { return (double)(int32_t)(a ^ 0x80000000) + 0x1p31; }
+static ALU_INLINE uint32_t whole_of(double v) { return (uint32_t)num_f64_bits(__builtin_trunc(v) + 0x1p52); }
+#endif
 /* A quotient of 32-bit integers, rounded to a double, is not rounded up to the next integer. */
 static ALU_INLINE uint32_t quotient_u(uint32_t a, uint32_t b) {
-    const uint32_t q = (uint32_t)((double)a / (double)(b ? b : 1));
+    const uint32_t q = whole_of(double_of(a) / double_of(b ? b : 1));
     return b ? q : UINT32_MAX;
 }
 static ALU_INLINE int32_t quotient_s(int32_t a, int32_t b) {

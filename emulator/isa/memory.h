@@ -37,12 +37,13 @@ static bool mem_has_vectors(const struct mem_form *f, bool store) {
 }
 
 /* Listeners get what warp_span makes. */
-REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const struct reach *r, uint32_t size,
-                             uint32_t mask, enum event_effect effect) {
+REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, struct reach *r, uint32_t size, uint32_t mask,
+                             enum event_effect effect) {
     const enum warp_space space = r->shared ? XS_SHARED_CTA : XS_GLOBAL;
     if (r->local || !events_wanted(w->gpu, isa_wants(space, effect)))
         return;
     struct warp_span s;
+    reach_spread(r, size);
     s.host = r->host;
     s.base = r->shared ? 0 : r->at;
     s.cta = w->cta;
@@ -59,7 +60,7 @@ REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const 
 REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsigned count) {
     const uint32_t *s = (const void *)p;
     if (count == 1)
-        memcpy(d, p, MACH_WARP * sizeof *d);
+        unit_copy(d, p, MACH_WARP * sizeof *d);
     else if (count == 2)
         for (uint32_t l = 0; l < MACH_WARP; l++)
             d[l] = s[2 * l + e];
@@ -98,7 +99,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     for (unsigned e = 0; e < count; e++) {
         const uint8_t *p = r.host + e * element;
         if (element == 8 && r.row)
-            memcpy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
+            unit_copy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
         else if (element == 8)
             reach_gather64(warp_dst64(w, f->slot[e]), p, &r, mask);
         else if (element < 4)
@@ -114,8 +115,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
 }
 
 /* False: not so simple, and nothing has happened. */
-static bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
-#if defined(__AVX512F__)
+REACH_INLINE bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
     const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
     struct reach_halves h;
     struct reach r;
@@ -130,10 +130,6 @@ static bool load_halves(struct warp *w, const struct insn *in, const struct mem_
         reach_tell(w, in, &r, 4, WARP_ALL_LANES, EFFECT_READ);
     }
     return true;
-#else
-    (void)w, (void)in, (void)f;
-    return false;
-#endif
 }
 
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
@@ -158,34 +154,35 @@ static void reach_store_narrow(const uint32_t *s, unsigned size, const struct re
         WARP_FOR_LANES(l, mask) { *(uint16_t *)(void *)(r->host + r->rel[l]) = (uint16_t)s[l]; }
 }
 
-static bool mem_store_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
-    const uint32_t size = (uint32_t)f->size * f->count;
+REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
+                              unsigned element, unsigned count) {
+    const uint32_t size = element * count;
     struct reach r;
     if (!f->vectors)
         return false;
     uint32_t poison = f->addr->has_base ? warp_poison(w, f->addr->slot) : 0;
-    for (unsigned e = 0; e < f->count; e++)
+    for (unsigned e = 0; e < count; e++)
         poison |= warp_poison(w, f->slot[e]);
     if (poison & mask || f->space == XS_CONST || !reach_open(w, f->addr, mask, f->space, size, &r))
         return false;
     w->island->progress += !r.local;
-    if (f->size == 8 && r.row)
-        memcpy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
-    else if (f->size == 8)
+    if (element == 8 && r.row)
+        unit_copy(r.host, warp_src64(w, f->slot[0]), MACH_WARP * sizeof(uint64_t));
+    else if (element == 8)
         WARP_FOR_LANES(l, mask) { memcpy(r.host + r.rel[l], warp_src64(w, f->slot[0]) + l, sizeof(uint64_t)); }
-    else if (f->size < 4)
-        reach_store_narrow(warp_src32(w, f->slot[0]), f->size, &r, mask);
-    else if (r.row && f->count == 1)
-        memcpy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
+    else if (element < 4)
+        reach_store_narrow(warp_src32(w, f->slot[0]), element, &r, mask);
+    else if (r.row && count == 1)
+        unit_copy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
     else if (r.row) {
         uint32_t *d = (void *)r.host;
         const uint32_t *s[8];
         for (unsigned e = 0; e < 8; e++)
-            s[e] = warp_src32(w, f->slot[e < f->count ? e : 0]);
-        if (f->count == 2)
+            s[e] = warp_src32(w, f->slot[e < count ? e : 0]);
+        if (count == 2)
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
-        else if (f->count == 8)
+        else if (count == 8)
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 for (unsigned e = 0; e < 8; e++)
                     d[8 * l + e] = s[e][l];
@@ -193,14 +190,21 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l], d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
     } else
-        for (unsigned e = 0; e < f->count; e++)
-            reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * f->size, &r, mask);
+        for (unsigned e = 0; e < count; e++)
+            reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * element, &r, mask);
     if (reach_poisoned(w, &r, size, mask)) {
         uint8_t *map = r.local ? w->local_poison : w->cta->smem_poison;
+        reach_spread(&r, size);
         WARP_FOR_LANES(l, mask) { warp_bits_set(map, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
     }
     reach_tell(w, in, &r, size, mask, EFFECT_WRITE);
     return true;
+}
+
+static bool mem_store_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
+    if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES)
+        return reach_store(w, in, f, WARP_ALL_LANES, 4, 1);
+    return reach_store(w, in, f, mask, f->size, f->count);
 }
 
 #else

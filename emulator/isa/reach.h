@@ -18,7 +18,7 @@ struct reach {
     uint64_t room; /* bytes from `host` to the end of the allocation, or of shared memory */
     bool shared, local;
     bool row;                            /* all lanes, one after the other from `host` on */
-    _Alignas(64) int32_t rel[MACH_WARP]; /* distance of each active lane */
+    _Alignas(64) int32_t rel[MACH_WARP]; /* distance of each active lane; in a row only after reach_spread */
 };
 
 /* Is a bit set in one of them? */
@@ -33,11 +33,52 @@ REACH_INLINE bool reach_any(const uint32_t v[MACH_WARP]) {
 #endif
 }
 
-REACH_INLINE bool reach_row(const struct reach *r, uint32_t mask, uint32_t size) {
-    uint32_t apart[MACH_WARP];
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        apart[l] = (uint32_t)r->rel[l] ^ l * size;
-    return mask == WARP_ALL_LANES && !reach_any(apart);
+/* Are the n addresses `step` bytes apart? n is a multiple of 8. */
+typedef uint32_t reach_words __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint64_t reach_longs __attribute__((vector_size(32), aligned(8), may_alias));
+REACH_INLINE bool reach_even32(const uint32_t *b, unsigned n, uint32_t step) {
+    reach_words apart = {0}, next = {0, step, 2 * step, 3 * step, 4 * step, 5 * step, 6 * step, 7 * step};
+    next += b[0];
+    for (unsigned l = 0; l < n; l += 8, next += 8 * step)
+        apart |= *(const reach_words *)(b + l) ^ next;
+    return _mm256_testz_si256((__m256i)apart, (__m256i)apart);
+}
+REACH_INLINE bool reach_even64(const uint64_t *b, unsigned n, uint64_t step) {
+    reach_longs apart = {0}, next = {0, step, 2 * step, 3 * step};
+    next += b[0];
+    for (unsigned l = 0; l < n; l += 4, next += 4 * step)
+        apart |= *(const reach_longs *)(b + l) ^ next;
+    return _mm256_testz_si256((__m256i)apart, (__m256i)apart);
+}
+REACH_INLINE void reach_spread(struct reach *r, uint32_t size) {
+    for (uint32_t l = 0; r->row && l < MACH_WARP; l++)
+        r->rel[l] = (int32_t)(l * size);
+}
+
+/* Offsets that carry no address into bits that wrap. */
+REACH_INLINE bool reach_near(uint64_t offset) { return offset + 0x1000000 <= 0x2000000; }
+
+/* Is the first lane's access the start of a row? False: no, or it leaves what it is in. */
+REACH_INLINE bool reach_row_shared(const struct warp *w, const uint32_t *b, uint64_t offset, uint32_t size,
+                                   struct reach *r) {
+    const struct cta *cta = w->cta;
+    const uint32_t off = b[0] + (uint32_t)offset - (cta->rank << MACH_SMEM_RANK_SHIFT), end = cta->smem_end;
+    if (!reach_near(offset) || b[0] >= 0xfd000000 || off & (size - 1) || off < MACH_SMEM_FIRST || off >= end ||
+        end - off < MACH_WARP * size || b[31] - b[0] != 31 * size || !reach_even32(b, MACH_WARP, size))
+        return false;
+    r->shared = r->row = true;
+    r->at = off;
+    r->host = cta->smem + off;
+    return true;
+}
+REACH_INLINE bool reach_row_global(const struct warp *w, const uint64_t *b, uint64_t offset, uint32_t size,
+                                   struct reach *r) {
+    uint64_t before = 0, bytes = 0;
+    r->at = b[0] + offset;
+    if (r->at & (size - 1) || b[31] - b[0] != 31 * size || !reach_even64(b, MACH_WARP, size))
+        return false;
+    r->host = mem_block_at(w->gpu->mem, r->at, &before, &bytes);
+    return r->row = r->host != NULL && bytes - before >= MACH_WARP * size;
 }
 
 /* Addresses in a register of 32 bits, of the CTA's own shared memory. */
@@ -47,7 +88,7 @@ REACH_INLINE bool reach_shared(const struct warp *w, const uint32_t *b, uint64_t
     const uint32_t rank = cta->rank << MACH_SMEM_RANK_SHIFT, room = cta->smem_end - MACH_SMEM_FIRST;
     const uint32_t add = (uint32_t)offset - rank - MACH_SMEM_FIRST;
     uint32_t bad[MACH_WARP];
-    if (room < size || offset + 0x1000000 > 0x2000000) /* far offsets carry into bits that wrap here */
+    if (room < size || !reach_near(offset))
         return false;
     for (uint32_t l = 0; l < MACH_WARP; l++) {
         const uint32_t off = b[l] + add;
@@ -119,29 +160,33 @@ REACH_INLINE bool reach_local(const struct warp *w, const struct warp_opnd *o, u
 /* `size` bytes a lane, a power of two of at most 16, and aligned so. */
 REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, uint32_t mask, enum warp_space space,
                              uint32_t size, struct reach *r) {
-    const bool shared = space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER;
+    const bool shared = space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER, all = mask == WARP_ALL_LANES;
     const uint64_t offset = (uint64_t)o->offset;
-    bool open = false;
     if (!o->has_base)
         return false;
     r->shared = r->local = r->row = false;
     if (space == XS_LOCAL)
         return reach_local(w, o, mask, size, r);
-    if (o->bits == 32 && shared)
-        open = reach_shared(w, warp_src32(w, o->slot), offset, mask, size, r);
-    else if (o->bits == 64 && shared) {
+    if (o->bits == 32 && shared) {
+        const uint32_t *b = warp_src32(w, o->slot);
+        return (all && reach_row_shared(w, b, offset, size, r)) || reach_shared(w, b, offset, mask, size, r);
+    }
+    if (o->bits == 64 && shared) {
         const uint64_t *b = warp_src64(w, o->slot);
         uint32_t low[MACH_WARP], high[MACH_WARP];
         for (uint32_t l = 0; l < MACH_WARP; l++) {
             low[l] = (uint32_t)b[l];
             high[l] = mask >> l & 1 ? (uint32_t)(b[l] >> 32) : 0;
         }
-        open = !reach_any(high) && reach_shared(w, low, offset, mask, size, r);
-    } else if (o->bits == 64 && (space == XS_GLOBAL || space == XS_GENERIC || space == XS_CONST))
-        open = reach_global(w, warp_src64(w, o->slot), offset, mask, size, r);
-    if (open)
-        r->row = reach_row(r, mask, size);
-    return open;
+        if (reach_any(high))
+            return false;
+        return (all && reach_row_shared(w, low, offset, size, r)) || reach_shared(w, low, offset, mask, size, r);
+    }
+    if (o->bits == 64 && (space == XS_GLOBAL || space == XS_GENERIC || space == XS_CONST)) {
+        const uint64_t *b = warp_src64(w, o->slot);
+        return (all && reach_row_global(w, b, offset, size, r)) || reach_global(w, b, offset, mask, size, r);
+    }
+    return false;
 }
 
 /* --- 16 or 8 lanes at a time -------------------------------------------------------------------------------------- */
@@ -229,11 +274,11 @@ REACH_INLINE bool reach_shared_poisoned(const struct warp *w, const struct reach
     const uint8_t *map = w->cta->smem_poison;
     const uint32_t off = (uint32_t)r->at;
     uint32_t any = 0;
-    if (r->row && (off & 7) == 0) {
+    if (r->row) {
         for (uint32_t i = 0; i < size; i++) {
-            uint32_t word;
+            uint64_t word;
             memcpy(&word, map + (off >> 3) + 4 * i, sizeof word);
-            any |= word;
+            any |= (uint32_t)(word >> (off & 7));
         }
         return any != 0;
     }
@@ -284,7 +329,6 @@ REACH_INLINE bool reach_poisoned(const struct warp *w, const struct reach *r, ui
     return r->local ? reach_local_poisoned(w, r, size, mask) : r->shared && reach_shared_poisoned(w, r, size, mask);
 }
 
-#if defined(__AVX512F__)
 /* --- words of all lanes, of which each half is a row or one word -------------------------------------------------- */
 
 struct reach_halves {
@@ -295,10 +339,13 @@ struct reach_halves {
 };
 
 /* A row: its lanes follow each other; else all have the first's address. False: neither. */
-REACH_INLINE bool reach_is_half32(__m512i rel, bool *row) {
-    const __m512i lane = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
-    *row = _mm512_cmpneq_epi32_mask(rel, lane) == 0;
-    return *row || _mm512_test_epi32_mask(rel, rel) == 0;
+REACH_INLINE bool reach_is_half32(const uint32_t *b, bool *row) {
+    *row = b[0] != b[1];
+    return *row ? reach_even32(b, 16, 4) : reach_even32(b, 16, 0);
+}
+REACH_INLINE bool reach_is_half64(const uint64_t *b, bool *row) {
+    *row = b[0] != b[1];
+    return *row ? reach_even64(b, 16, 4) : reach_even64(b, 16, 0);
 }
 
 /* Is a byte of the half poison? `off`: of shared memory, a multiple of 4. */
@@ -311,39 +358,20 @@ REACH_INLINE bool reach_half_poisoned(const uint8_t *map, uint32_t off, bool row
 
 REACH_INLINE bool reach_halves_shared(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
     const struct cta *cta = w->cta;
-    const uint32_t room = cta->smem_end - MACH_SMEM_FIRST, *b = warp_src32(w, o->slot);
-    const __m512i add = _mm512_set1_epi32((int)((uint32_t)o->offset - (cta->rank << MACH_SMEM_RANK_SHIFT))),
-                  least = _mm512_set1_epi32((int)MACH_SMEM_FIRST), most = _mm512_set1_epi32((int)(room - 4)),
-                  far = _mm512_set1_epi32((int)0xfe000000), low = _mm512_set1_epi32(3);
-    const __m512i b0 = _mm512_loadu_si512(b), b1 = _mm512_loadu_si512(b + 16);
-    const __m512i o0 = _mm512_add_epi32(b0, add), o1 = _mm512_add_epi32(b1, add);
-    const __mmask16 bad = _mm512_test_epi32_mask(_mm512_or_si512(o0, o1), low) |
-                          _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(o0, least), most) |
-                          _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(o1, least), most) |
-                          _mm512_cmpge_epu32_mask(b0, far) | _mm512_cmpge_epu32_mask(b1, far);
-    const uint32_t first = b[0] + (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(add)),
-                   second = b[16] + (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(add));
-    if (room < 4 || (uint64_t)o->offset + 0x1000000 > 0x2000000 || bad ||
-        !reach_is_half32(_mm512_sub_epi32(o0, _mm512_set1_epi32((int)first)), &h->row[0]) ||
-        !reach_is_half32(_mm512_sub_epi32(o1, _mm512_set1_epi32((int)second)), &h->row[1]) ||
-        reach_half_poisoned(cta->smem_poison, first, h->row[0]) ||
-        reach_half_poisoned(cta->smem_poison, second, h->row[1]))
+    const uint32_t *b = warp_src32(w, o->slot), end = cta->smem_end;
+    if (!reach_near((uint64_t)o->offset) || !reach_is_half32(b, &h->row[0]) || !reach_is_half32(b + 16, &h->row[1]))
         return false;
-    h->at = first;
-    h->apart = (int64_t)second - (int64_t)first;
-    h->host[0] = cta->smem + first;
-    h->host[1] = cta->smem + second;
+    uint32_t off[2];
+    for (unsigned i = 0; i < 2; i++) {
+        off[i] = b[16 * i] + (uint32_t)o->offset - (cta->rank << MACH_SMEM_RANK_SHIFT);
+        if (b[16 * i] >= 0xfd000000 || off[i] & 3 || off[i] < MACH_SMEM_FIRST || off[i] >= end ||
+            end - off[i] < (h->row[i] ? 64 : 4) || reach_half_poisoned(cta->smem_poison, off[i], h->row[i]))
+            return false;
+        h->host[i] = cta->smem + off[i];
+    }
+    h->at = off[0];
+    h->apart = (int64_t)off[1] - (int64_t)off[0];
     return true;
-}
-
-REACH_INLINE bool reach_is_half64(const uint64_t *b, bool *row) {
-    const __m512i lane = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28), first = _mm512_set1_epi64((long long)b[0]);
-    const __m512i r0 = _mm512_sub_epi64(_mm512_loadu_si512(b), first),
-                  r1 = _mm512_sub_epi64(_mm512_loadu_si512(b + 8), first);
-    *row = (_mm512_cmpneq_epi64_mask(r0, lane) |
-            _mm512_cmpneq_epi64_mask(r1, _mm512_add_epi64(lane, _mm512_set1_epi64(32)))) == 0;
-    const __m512i any = _mm512_or_si512(r0, r1);
-    return *row || _mm512_test_epi64_mask(any, any) == 0;
 }
 
 REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
@@ -365,10 +393,14 @@ REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_op
 
 /* The words, and for listeners what reach_open finds. */
 REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++, d += 16) {
         uint32_t word;
         memcpy(&word, h->host[i], sizeof word);
-        _mm512_storeu_si512(d + 16 * i, h->row[i] ? _mm512_loadu_si512(h->host[i]) : _mm512_set1_epi32((int)word));
+        if (h->row[i])
+            unit_copy(d, h->host[i], 16 * sizeof *d);
+        else
+            for (uint32_t l = 0; l < 16; l++)
+                d[l] = word;
     }
 }
 REACH_INLINE void reach_of_halves(const struct reach_halves *h, bool shared, struct reach *r) {
@@ -380,6 +412,5 @@ REACH_INLINE void reach_of_halves(const struct reach_halves *h, bool shared, str
     for (uint32_t l = 0; l < MACH_WARP; l++)
         r->rel[l] = (int32_t)((l < 16 ? 0 : h->apart) + (h->row[l / 16] ? 4 * (int32_t)(l % 16) : 0));
 }
-#endif
 
 #endif

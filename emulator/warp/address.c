@@ -291,14 +291,15 @@ static bool affine_address(const struct warp *w, const struct warp_opnd *o, uint
     if (o->has_base && o->bits == 64) {
         const uint64_t *b = warp_src64(w, o->slot);
         d = (int64_t)(b[1] - b[0]);
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            rest |= (b[l] - b[0]) ^ (l * (uint64_t)d);
+        uint64_t next = b[0];
+        for (uint32_t l = 0; l < MACH_WARP; l++, next += (uint64_t)d)
+            rest |= b[l] ^ next;
         *first += b[0];
     } else if (o->has_base) {
         const uint32_t *b = warp_src32(w, o->slot);
-        uint32_t d32 = b[1] - b[0], rest32 = 0;
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            rest32 |= (b[l] - b[0]) ^ (l * d32);
+        uint32_t d32 = b[1] - b[0], rest32 = 0, next = b[0];
+        for (uint32_t l = 0; l < MACH_WARP; l++, next += d32)
+            rest32 |= b[l] ^ next;
         d = (int32_t)d32;
         rest = rest32 | ((uint64_t)(b[0] + 31 * d) > UINT32_MAX);
         *first += b[0];

@@ -3,6 +3,10 @@
  * Copies read, and usually write, large boxes that no other access shares. So the accesses of a region are only listed
  * at first. They move to its pages (pages.h) when a write may share bytes with another access, or when there are many.
  * If it takes too much memory, some is forgotten: then a race may be missed, but none is invented.
+ *
+ * Clusters of several islands access memory side by side. Lists are behind the lock of their shard. A sorted region
+ * stays so, and each of its pages is behind the lock of its stripe. A shard's lock comes before a stripe's. A read that
+ * would change nothing takes no lock, so that clusters which read the same bytes do not wait for one another.
  */
 #include "check/shadow/pages.h"
 
@@ -11,6 +15,7 @@
 #define REGION_SHIFT 21u /* bytes of a region, as a power of two */
 #define SHARDS 64u
 #define SHARD_LISTS 16u
+#define STRIPES 256u
 #define REGION_PAGES ((1u << REGION_SHIFT) / PAGE_BYTES)
 /* Limits of listed accesses in a region with a write; more become marks. */
 #define LIST_READS 1024u
@@ -30,37 +35,51 @@ _Static_assert(sizeof(struct listed) == 32, "as small as may be: a launch may ha
 struct region {
     uint64_t number; /* address >> REGION_SHIFT */
     struct region *next;
-    bool sorted;                   /* its accesses are marks; before that: */
+    atomic_bool sorted;            /* its accesses are marks; before that: */
     struct listed *reads, *writes; /* lists in which no write shares bytes with another access */
     uint32_t num_reads, cap_reads, num_writes, cap_writes;
     struct extent {
         uint32_t from, to;
     } read, written; /* all listed ones are within it */
-    bool any_lost;
+    atomic_bool any_lost;
     uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
-    uint64_t (*lost_reads)[REGION_PAGES * PAGE_SECTORS /
-                           64];      /* LOST_READ, LOST_STRONG: bit for each sector with dropped ones; or NULL */
-    struct page *page[REGION_PAGES]; /* or NULL */
+    struct dropped *_Atomic dropped;         /* NULL: no listed read was dropped */
+    struct page *_Atomic page[REGION_PAGES]; /* or NULL */
 };
 
-/* Some of the regions, and their lock, because clusters of several islands access memory side by side. */
+/* Reads that were not listed, because there were too many. A later write has the region sorted. */
+struct dropped {
+    bool alone;                                                     /* no write is listed */
+    uint64_t sectors[LOST_WRITE][REGION_PAGES * PAGE_SECTORS / 64]; /* LOST_READ, LOST_STRONG: bit for each */
+    struct listed latest[LOOP_READS];                               /* of those that are listed: the last ones */
+};
+
+/* Some of the regions. */
 struct shard {
     pthread_mutex_t lock;
-    struct region *regions[SHARD_LISTS];
+    struct region *_Atomic regions[SHARD_LISTS];
+};
+
+/* Some of the pages. */
+struct stripe {
+    pthread_mutex_t lock;
     struct pages pages;
 };
 
 struct cells {
     struct shard shard[SHARDS];
+    struct stripe stripe[STRIPES];
     struct room room;
 };
 
 struct cells *cells_new(struct gpu *gpu) {
     struct cells *c = xcalloc(1, sizeof *c);
     c->room.gpu = gpu;
-    for (uint32_t i = 0; i < SHARDS; i++) {
+    for (uint32_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&c->shard[i].lock, NULL);
-        c->shard[i].pages.room = &c->room;
+    for (uint32_t i = 0; i < STRIPES; i++) {
+        pthread_mutex_init(&c->stripe[i].lock, NULL);
+        c->stripe[i].pages.room = &c->room;
     }
     return c;
 }
@@ -70,6 +89,8 @@ struct cells *cells_new(struct gpu *gpu) {
 static uint32_t page_number(uint64_t at) { return (uint32_t)(at >> PAGE_SHIFT) % REGION_PAGES; }
 
 static uint32_t sector_number(uint64_t at) { return (uint32_t)(at / SECTOR) % (REGION_PAGES * PAGE_SECTORS); }
+
+static struct stripe *stripe_of(struct cells *c, uint64_t at) { return &c->stripe[(at >> PAGE_SHIFT) % STRIPES]; }
 
 static void lose_page(struct region *region, enum lost kind, uint64_t at) {
     bit_set(region->lost[kind], page_number(at));
@@ -83,44 +104,48 @@ static void judge_lost(const struct cells *c, const struct region *region, uint6
     for (enum lost k = 0; region->any_lost && k < LOST_KINDS; k++)
         if (bit_is_set(region->lost[k], page_number(at)) && conflicts(mine, k))
             event_tell_unseen(c->room.gpu, BOUND_CELL_BYTES);
-    for (enum lost k = 0; region->lost_reads && k < LOST_WRITE; k++)
-        if (bit_is_set(region->lost_reads[k], sector_number(at)) && conflicts(mine, k))
+    for (enum lost k = 0; region->dropped && k < LOST_WRITE; k++)
+        if (bit_is_set(region->dropped->sectors[k], sector_number(at)) && conflicts(mine, k))
             event_tell_unseen(c->room.gpu, BOUND_READS);
 }
 
 /* On an access to [at, at + size), which is in one region. */
-static void touch_row(struct cells *c, struct shard *s, struct region *region, struct toucher *t, const struct mark *m,
+static void touch_row(struct cells *c, struct region *region, struct toucher *t, const struct mark *m,
                       const uint8_t *written, uint64_t at, uint32_t size) {
     struct mark mine = *m;
     for (uint64_t end = at + size, next; at < end; at = next) {
-        struct page **page = &region->page[page_number(at)];
+        struct page *_Atomic *page = &region->page[page_number(at)];
+        struct stripe *s = stripe_of(c, at);
         next = (at | (PAGE_BYTES - 1)) + 1;
         next = next < end ? next : end;
-        if (!*page)
-            *page = page_new(&c->room);
-        if (!*page || !page_touch(&s->pages, *page, t, &mine, written, at, (uint32_t)(next - at)))
-            lose_page(region, kind_of(m), at);
+        if (!t || !page_ignores(*page, &mine, at, (uint32_t)(next - at))) {
+            pthread_mutex_lock(&s->lock);
+            if (!*page)
+                *page = page_new(&c->room);
+            if (!*page || !page_touch(&s->pages, *page, t, &mine, written, at, (uint32_t)(next - at)))
+                lose_page(region, kind_of(m), at);
+            pthread_mutex_unlock(&s->lock);
+        }
         if (mark_unit(m) < ONE_LANE)
             mine.lane = (int8_t)(mine.lane + (int)((next - at) >> mark_unit(m)));
         written = written ? written + (next - at) : NULL;
     }
 }
 
-static void sort_list(struct cells *c, struct shard *s, struct region *region, const struct listed *list,
-                      uint32_t num) {
+static void sort_list(struct cells *c, struct region *region, const struct listed *list, uint32_t num) {
     for (uint32_t i = 0; i < num; i++) {
         const uint64_t first = (region->number << REGION_SHIFT) + list[i].at;
         const struct mark m = brief_mark(&list[i].who);
         for (uint32_t row = 0; row < list[i].rows; row++)
-            touch_row(c, s, region, NULL, &m, NULL, first + row * list[i].who.stride, list[i].size);
+            touch_row(c, region, NULL, &m, NULL, first + row * list[i].who.stride, list[i].size);
     }
 }
 
 /* Turns the listed accesses of a region into marks. */
-static void sort(struct cells *c, struct shard *s, struct region *region) {
+static void sort(struct cells *c, struct region *region) {
     const uint64_t bytes = (uint64_t)(region->cap_reads + region->cap_writes) * sizeof *region->reads;
-    sort_list(c, s, region, region->writes, region->num_writes);
-    sort_list(c, s, region, region->reads, region->num_reads);
+    sort_list(c, region, region->writes, region->num_writes);
+    sort_list(c, region, region->reads, region->num_reads);
     room_give(&c->room, bytes);
     xfree(region->reads);
     xfree(region->writes);
@@ -167,8 +192,8 @@ static bool may_conflict(const struct region *region, const struct listed *l) {
 /* Can this access not be listed, so that the region must be sorted? */
 static bool is_full(const struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
-    return (writes || region->num_writes) &&
-           (region->num_reads >= LIST_READS || region->num_writes >= LIST_WRITES || may_conflict(region, l));
+    return (writes || region->num_writes) && (region->dropped || region->num_reads >= LIST_READS ||
+                                              region->num_writes >= LIST_WRITES || may_conflict(region, l));
 }
 
 static void lose_listed(struct region *region, const struct listed *l) {
@@ -180,35 +205,57 @@ static void lose_listed(struct region *region, const struct listed *l) {
 
 static void lose_read(struct region *region, const struct listed *l) {
     const struct mark m = brief_mark(&l->who);
-    if (!region->lost_reads)
-        region->lost_reads = xcalloc(LOST_WRITE, sizeof *region->lost_reads);
+    if (!region->dropped) {
+        struct dropped *d = xcalloc(1, sizeof *d);
+        d->alone = !region->num_writes;
+        for (uint32_t i = 0; i < LOOP_READS && i < region->num_reads; i++)
+            d->latest[i] = region->reads[region->num_reads - 1 - i];
+        region->dropped = d;
+    }
     for (uint32_t row = 0; row < l->rows; row++)
         for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
-            bit_set(region->lost_reads[kind_of(&m)], sector_number(at));
+            bit_set(region->dropped->sectors[kind_of(&m)], sector_number(at));
 }
 
 static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {
     const struct mark m = brief_mark(&l->who);
-    const bool conflicts_with_reads = m.flags & MARK_WRITE && region->lost_reads;
+    const bool conflicts_with_reads = m.flags & MARK_WRITE && region->dropped;
     for (uint32_t row = 0; row < l->rows && (region->any_lost || conflicts_with_reads); row++)
         for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
             judge_lost(c, region, at, &m);
 }
 
+/* Is it the same read by the same reader, a thread or a warp as a whole? */
+static inline bool is_same(const struct listed *old, const struct listed *l) {
+    return old->at == l->at && old->who.cluster == l->who.cluster && old->who.warp == l->who.warp &&
+           old->who.lane == l->who.lane && old->size == l->size && old->rows == l->rows &&
+           old->who.flags == l->who.flags && !(l->who.flags & (MARK_OP | MARK_WRITE));
+}
+
 /* A thread repeats its latest read, as in a loop: the later read stands for both. */
 static bool is_again(struct listed *list, uint32_t num, const struct listed *l) {
-    for (uint32_t i = num; i > 0 && num - i < LOOP_READS; i--) {
-        struct listed *old = &list[i - 1];
-        if (old->at != l->at || old->who.lane != l->who.lane || old->size != l->size || old->rows != l->rows ||
-            old->who.flags != l->who.flags)
-            continue;
-        const struct mark a = brief_mark(&old->who), b = brief_mark(&l->who);
-        if (!same_reader(&a, &b))
-            continue;
-        *old = *l;
-        return true;
-    }
+    for (uint32_t i = num; i > 0 && num - i < LOOP_READS; i--)
+        if (is_same(&list[i - 1], l)) {
+            list[i - 1] = *l;
+            return true;
+        }
     return false;
+}
+
+/* Would a listed access change nothing? It is a read that would be dropped, and others of its sectors were. */
+static bool is_dropped(const struct region *region, const struct listed *l) {
+    const struct dropped *d = region->dropped;
+    const struct mark m = brief_mark(&l->who);
+    if (!d || !d->alone || region->any_lost || kind_of(&m) == LOST_WRITE)
+        return false;
+    for (uint32_t row = 0; row < l->rows; row++)
+        for (uint64_t at = l->at + row * l->who.stride, end = at + l->size; at < end; at = (at | (SECTOR - 1)) + 1)
+            if (!bit_is_set(d->sectors[kind_of(&m)], sector_number(at)))
+                return false;
+    for (uint32_t i = 0; i < LOOP_READS; i++)
+        if (is_same(&d->latest[i], l))
+            return false;
+    return true;
 }
 
 static void list(struct cells *c, struct region *region, const struct listed *l) {
@@ -233,53 +280,87 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     extend(writes ? &region->written : &region->read, l);
 }
 
+static struct region *find_region(struct region *list, uint64_t number) {
+    while (list && list->number != number)
+        list = list->next;
+    return list;
+}
+
 static struct region *region_in(struct shard *s, uint64_t number) {
-    struct region **list = &s->regions[number / SHARDS % SHARD_LISTS];
-    for (struct region *k = *list; k; k = k->next)
-        if (k->number == number)
-            return k;
-    struct region *k = xcalloc(1, sizeof *k);
-    k->number = number;
-    k->next = *list;
-    return *list = k;
+    struct region *_Atomic *list = &s->regions[number / SHARDS % SHARD_LISTS];
+    struct region *k = find_region(*list, number);
+    if (k)
+        return k;
+    pthread_mutex_lock(&s->lock);
+    k = find_region(*list, number);
+    if (!k) {
+        k = xcalloc(1, sizeof *k);
+        k->number = number;
+        k->next = *list;
+        *list = k;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return k;
+}
+
+/* Lists an access, if it can be. False: the region is sorted. */
+static bool touch_list(struct cells *c, struct shard *s, struct region *region, const struct toucher *t,
+                       const struct listed *l) {
+    if (region->sorted)
+        return false;
+    if (is_dropped(region, l))
+        return true;
+    pthread_mutex_lock(&s->lock);
+    if (!region->sorted && (t->written || is_full(region, l))) /* listed writes have no values */
+        sort(c, region);
+    const bool takes = !region->sorted;
+    if (takes) {
+        judge_listed_lost(c, region, l);
+        list(c, region, l);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return takes;
 }
 
 /* On an access to rows that are in one region. */
 static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
     const uint64_t number = at >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];
-    pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
     struct listed l = {.who = brief_of(&t->mark), .at = at % (1u << REGION_SHIFT)};
     l.size = (uint16_t)size;
     l.rows = (uint16_t)rows;
     l.who.stride = (uint32_t)stride;
-    if (!region->sorted && (t->written || is_full(region, &l))) /* listed writes have no values */
-        sort(c, s, region);
+    if (touch_list(c, s, region, t, &l))
+        return;
     judge_listed_lost(c, region, &l);
-    if (region->sorted)
-        for (uint32_t i = 0; i < rows; i++)
-            touch_row(c, s, region, t, &t->mark, t->written, at + i * stride, size);
-    else
-        list(c, region, &l);
-    pthread_mutex_unlock(&s->lock);
+    for (uint32_t i = 0; i < rows; i++)
+        touch_row(c, region, t, &t->mark, t->written, at + i * stride, size);
 }
 
 uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64_t *at, uint32_t size, uint32_t lanes) {
     const uint64_t number = at[__builtin_ctz(lanes)] >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];
     struct listed l = {.who = brief_of(&t->mark), .size = (uint16_t)size, .rows = 1};
-    pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
-    for (; lanes && !region->sorted && !region->num_writes && !region->any_lost; lanes &= lanes - 1) {
+    bool locked = false;
+    for (; lanes && !region->sorted && !region->any_lost; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         if (at[lane] >> REGION_SHIFT != number || (at[lane] + size - 1) >> REGION_SHIFT != number)
             break;
         l.at = at[lane] % (1u << REGION_SHIFT);
         l.who.lane = (int8_t)lane;
+        if (is_dropped(region, &l))
+            continue;
+        if (!locked)
+            pthread_mutex_lock(&s->lock);
+        locked = true;
+        if (region->sorted || region->num_writes)
+            break;
         list(c, region, &l);
     }
-    pthread_mutex_unlock(&s->lock);
+    if (locked)
+        pthread_mutex_unlock(&s->lock);
     return lanes;
 }
 
@@ -310,17 +391,20 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
 static void forget_in(struct cells *c, uint64_t at, uint64_t end) {
     const uint64_t number = at >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];
-    pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
+    pthread_mutex_lock(&s->lock);
     if (!region->sorted)
-        sort(c, s, region);
+        sort(c, region);
+    pthread_mutex_unlock(&s->lock);
     for (uint64_t next; at < end; at = next) {
+        struct stripe *of = stripe_of(c, at);
+        pthread_mutex_lock(&of->lock);
         struct page *p = region->page[page_number(at)];
         next = (at | (PAGE_BYTES - 1)) + 1;
-        if (p && !page_forget(&s->pages, p, at, next < end ? next : end))
+        if (p && !page_forget(&of->pages, p, at, next < end ? next : end))
             lose_page(region, LOST_WRITE, at);
+        pthread_mutex_unlock(&of->lock);
     }
-    pthread_mutex_unlock(&s->lock);
 }
 
 void cells_forget(struct cells *c, uint64_t at, uint64_t bytes) {
@@ -334,7 +418,7 @@ void cells_forget(struct cells *c, uint64_t at, uint64_t bytes) {
 static void free_region(struct region *k) {
     for (uint32_t i = 0; i < sizeof k->page / sizeof *k->page; i++)
         page_free(k->page[i]);
-    xfree(k->lost_reads);
+    xfree(k->dropped);
     xfree(k->reads);
     xfree(k->writes);
     xfree(k);
@@ -347,8 +431,11 @@ void cells_free(struct cells *c) {
                 next = k->next;
                 free_region(k);
             }
-        xfree(c->shard[i].pages.extra);
         pthread_mutex_destroy(&c->shard[i].lock);
+    }
+    for (uint32_t i = 0; i < STRIPES; i++) {
+        xfree(c->stripe[i].pages.extra);
+        pthread_mutex_destroy(&c->stripe[i].lock);
     }
     xfree(c);
 }

@@ -10,6 +10,8 @@
 #define LEFT_TO_OTHERS (UINT64_C(64) << 20) /* bytes of the process's budget that stay free for others */
 #define PAGE_RUNS 64u                       /* more become marks */
 
+typedef atomic_uint lost_bytes[PAGE_SECTORS]; /* bit for each byte of a sector */
+
 /* What is remembered of a page, until the launch ends. If a read of a byte was forgotten, no more reads of it are kept
  * until it is written. */
 struct page {
@@ -17,8 +19,9 @@ struct page {
     uint32_t num_runs, cap_runs;
     uint32_t *sums;                      /* and for each sector its run's MARK_SUM; or NULL */
     struct mark *cell;                   /* NULL: it has runs */
+    atomic_bool sorted;                  /* it has marks, all of them */
     uint64_t written[PAGE_SECTORS / 64]; /* bit for each sector that has, or had, a mark of a write */
-    uint32_t (*lost)[PAGE_SECTORS];      /* [LOST_KINDS]: bytes with a forgotten access of that kind; or NULL */
+    lost_bytes *_Atomic lost;            /* [LOST_KINDS]: bytes with a forgotten access of that kind; or NULL */
 };
 
 bool room_take(struct room *room, uint64_t bytes) {
@@ -63,7 +66,7 @@ static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t
     if (!p->lost && room_take(s->room, LOST_KINDS * sizeof *p->lost))
         p->lost = xcalloc(LOST_KINDS, sizeof *p->lost);
     if (p->lost)
-        p->lost[kind][sector] |= bytes;
+        atomic_fetch_or_explicit(&p->lost[kind][sector], bytes, memory_order_relaxed);
     else
         event_tell_unseen(s->room->gpu, BOUND_CELL_BYTES);
 }
@@ -72,7 +75,7 @@ static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t
  * matter. */
 static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
     for (enum lost k = 0; p->lost && k < LOST_KINDS; k++)
-        p->lost[k][sector] &= ~bytes;
+        atomic_fetch_and_explicit(&p->lost[k][sector], ~bytes, memory_order_relaxed);
 }
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */
@@ -368,6 +371,7 @@ static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
     p->runs = NULL;
     p->sums = NULL;
     p->num_runs = p->cap_runs = 0;
+    p->sorted = true;
     return true;
 }
 
@@ -404,6 +408,19 @@ bool page_touch(struct pages *s, struct page *p, struct toucher *t, const struct
     FOR_SECTORS(base, at, size) {
         const struct mark part = part_of(m, written, at, size, base);
         touch_sector(s, p, t, &part, base);
+    }
+    return true;
+}
+
+bool page_ignores(const struct page *p, const struct mark *m, uint64_t at, uint32_t size) {
+    if (!p || kind_of(m) != LOST_READ || !p->sorted || !p->lost)
+        return false;
+    FOR_SECTORS(base, at, size) {
+        const struct mark part = part_of(m, NULL, at, size, base);
+        const uint32_t sector = sector_of(base);
+        if (bit_is_set(p->written, sector) ||
+            part.mask & ~atomic_load_explicit(&p->lost[LOST_READ][sector], memory_order_relaxed))
+            return false;
     }
     return true;
 }

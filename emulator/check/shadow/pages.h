@@ -42,8 +42,14 @@ static inline enum lost kind_of(const struct mark *m) {
 static inline bool conflicts(const struct mark *m, enum lost kind) {
     return kind == LOST_WRITE || (m->flags & MARK_WRITE && (kind != LOST_STRONG || !is_strong(m)));
 }
-static inline bool bit_is_set(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
-static inline void bit_set(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
+/* Bits that threads of several islands set and read, behind a lock or not. */
+static inline bool bit_is_set(const uint64_t *bits, uint32_t i) {
+    return __atomic_load_n(&bits[i / 64], __ATOMIC_RELAXED) >> i % 64 & 1;
+}
+static inline void bit_set(uint64_t *bits, uint32_t i) {
+    if (!bit_is_set(bits, i))
+        __atomic_fetch_or(&bits[i / 64], UINT64_C(1) << i % 64, __ATOMIC_RELAXED);
+}
 
 /* A mark without its bytes: a run of a page's bytes, or a region's rows. */
 struct brief {
@@ -75,7 +81,7 @@ static inline struct mark brief_mark(const struct brief *b) {
 
 struct page;
 
-/* What the pages of a shard have in common, until the launch ends. Used by one thread at a time. */
+/* What the pages of a stripe have in common, until the launch ends. Used by one thread at a time. */
 struct pages {
     struct room *room;
     struct mark *extra; /* marks beyond the first of their sectors; [0] is unused */
@@ -97,6 +103,9 @@ void page_free(struct page *p);
  * keep it. */
 bool page_touch(struct pages *s, struct page *p, struct toucher *t, const struct mark *m, const uint8_t *written,
                 uint64_t at, uint32_t size);
+/* Would such an access change nothing? It is a read of bytes that nobody has written, with forgotten reads. NULL: no
+ * page. Any thread may ask, also while others touch the page. */
+bool page_ignores(const struct page *p, const struct mark *m, uint64_t at, uint32_t size);
 /* Forgets [at, end), which is in the page. False: no room for the rest. */
 bool page_forget(struct pages *s, struct page *p, uint64_t at, uint64_t end);
 

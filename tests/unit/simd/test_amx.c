@@ -94,7 +94,7 @@ static double distance(const struct setup *s, const struct simd_tile *t, uint32_
 static void bounds(void) {
     uint64_t state = 1;
     for (unsigned form = 0; form < 48; form++) {
-        static const uint32_t ks[] = {256, 8, 16, 40, 144, 32};
+        static const uint32_t ks[] = {SIMD_MAX_K, 8, 16, 40, 112, 32};
         static const uint32_t ns[] = {256, 8, 24, 16, 48, 120, 64};
         struct setup s = {.m = form % 4 ? 128 : 64,
                           .n = ns[form % 7],
@@ -153,7 +153,7 @@ static void set_exponent(float *x, uint32_t biased) {
 static void steps(void) {
     uint64_t state = 5;
     for (unsigned form = 0; form < 60; form++) {
-        static const uint32_t ks[] = {256, 16, 32, 48, 144, 240};
+        static const uint32_t ks[] = {SIMD_MAX_K, 16, 32, 48, 112, 80};
         static const uint32_t ns[] = {256, 8, 24, 16, 48, 120, 64};
         struct setup s = {.m = form % 3 ? 128 : 64,
                           .n = ns[form % 7],
