@@ -29,7 +29,7 @@ tour=$step/tour.txt
 if [ -z "$args" ] && [ -z "${3:-}" ] && [ "$number" = 05 ]; then args='--clusters 4'; fi
 mkdir -p "$folder"
 schedule=${SCHEDULE:+--schedule=$SCHEDULE}
-# What a peek of step 05 sees depends on when it asks: by the model's clock, then, as in its lesson.
+# What a peek of step 05 sees depends on when it asks: by the model clock, then, as in its lesson.
 if [ -z "$schedule${3:-}${BREAK:-}" ] && [ "$number" = 05 ]; then schedule=--schedule=model; fi
 
 if [ -n "${BREAK:-}" ]; then

@@ -5,7 +5,7 @@
 #   DSL=FILE  the program, dense_gemm_alpha_beta_persistent.py of NVIDIA/cutlass. Without it the file is fetched from
 #             GitHub at COMMIT into BUILD/dsl/, once, and must have SHA256. It is never part of this repository.
 #   TEXT=1    two timelines on the terminal in place of the page
-#   SCHEDULE= of the emulator, for both runs, in place of the model's clock
+#   SCHEDULE= of the emulator, for both runs, in place of the model clock
 #
 # The packages are those of `scripts/toolkit.sh cute_dsl`. PyTorch, with which the program makes its matrices, is
 # tests/frontends/stand_in/torch.py. PROGRAMS: the folder of step 05's program.

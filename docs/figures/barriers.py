@@ -33,7 +33,7 @@ def phases(runs):
     most = max(e["tx"] for e in events)
     d = Drawing(540)
     y = d.heading(
-        "The life of an mbarrier: two phases of `full`", "CTA 0 in a run of step 03; cycles of the model's clock"
+        "The life of an mbarrier: two phases of `full`", "CTA 0 in a run of step 03; cycles of the model clock"
     )
     axis = Axis(d, 104, 420, first, last)
     axis.ticks(y + 10, 1000, y + 268)
@@ -160,7 +160,7 @@ def parity(runs):
     d = Drawing(540)
     y = d.heading(
         "Phases, and the parity that a wait asks for",
-        "`done` of CTA 0 in a run of step 02; cycles of the model's clock",
+        "`done` of CTA 0 in a run of step 02; cycles of the model clock",
     )
     axis = Axis(d, 104, 420, first, last)
     axis.ticks(y + 10, 2000, y + 196)

@@ -206,7 +206,7 @@ def ladder(runs):
     shown = sorted(sizes, key=lambda s: (s[0], s[2]), reverse=True)[:2]
     names, most = dict(rungs()), max(v for size in shown for v in sizes[size].values())
     d = Drawing(540)
-    y = d.heading("What each rung buys", "TFLOPS by the model's clock, launches in a row, beta 0.5; no run on a B200")
+    y = d.heading("What each rung buys", "TFLOPS by the model clock, launches in a row, beta 0.5; no run on a B200")
     gains = [[sizes[size][p] for p in sizes[size]] for size in shown]
     claim(max(range(1, 6), key=lambda i: gains[0][i] / gains[0][i - 1]) == 1, "the ring counts most in the long K loop")
     claim(gains[1][5] / gains[1][3] > gains[1][3] / gains[1][1], "the epilogue counts most in the short one")

@@ -4,7 +4,7 @@
 
 Every figure is drawn from what programs of this repository print, log or compute when it is drawn (runs.py), by the
 module of its group; book.py has the list. What is drawn are the same bytes on every machine; but where something on
-the model's clock is shown it depends on the compiler that made the programs, and the file says by which it was made.
+the model clock is shown it depends on the compiler that made the programs, and the file says by which it was made.
 
     --only NAME    this figure alone; may be given again
     --check        compares with the files that are there and writes nothing; exit code 1 and a list where they differ.

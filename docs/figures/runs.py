@@ -100,7 +100,7 @@ class Runs:
         return self.call([path[:-2]]).splitlines()
 
     def toolkit(self):
-        """The version of nvcc that made the programs: times on the model's clock depend on its code."""
+        """The version of nvcc that made the programs: times on the model clock depend on its code."""
         with open(os.path.join(self.programs, "toolkit.env"), encoding="utf-8") as f:
             return re.search(r"NVCC_VERSION='(.*)'", f.read())[1]
 
@@ -151,7 +151,7 @@ class Cluster:
         return self.ops[event["op"] - 1]
 
     def cycle(self, number):
-        """When event `number` happens, on the model's clock."""
+        """When event `number` happens, on the model clock."""
         return self.events[number - 1]["cycle"]
 
     def site(self, event):

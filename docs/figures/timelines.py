@@ -1,4 +1,4 @@
-"""timelines.py - figures of time: who does what when, on the model's clock."""
+"""timelines.py - figures of time: who does what when, on the model clock."""
 
 from book import figure
 from runs import BEGINS, EXPECT_TX, PHASE, SYNC, TENSOR_CORE, TENSOR_LDST, TMA, WAIT, claim
@@ -84,7 +84,7 @@ def async_umma(runs):
     d = Drawing(540)
     y = d.heading(
         "One thread issues, and waits for the commit",
-        "the first K tile of a run of step 02; cycles of the model's clock",
+        "the first K tile of a run of step 02; cycles of the model clock",
     )
     axis = Axis(d, 124, 396, first, last)
     bottom = y + 212
@@ -129,7 +129,7 @@ def async_umma(runs):
         d,
         "One thread issues four UMMAs and waits for their commit",
         (
-            "On the model's clock: UMMAs issued at cycles %s, run by the tensor core from %.0f to %.0f; the commit "
+            "On the model clock: UMMAs issued at cycles %s, run by the tensor core from %.0f to %.0f; the commit "
             "completes "
             "phase 0 of the barrier done at %.0f, which ends the wait of thread 0."
             % (", ".join("%.0f" % v for v in issued), c.cycle(work[0]["started"]), c.cycle(work[-1]["completed"]), done)
@@ -169,7 +169,7 @@ def roles(runs):
     d = Drawing(540)
     y = d.heading(
         "The roles of a leader CTA, four tiles long",
-        "a run of step 05: %d tiles, K %s; cycles of the model's clock" % (len(made), FOUR_TILES[6]),
+        "a run of step 05: %d tiles, K %s; cycles of the model clock" % (len(made), FOUR_TILES[6]),
     )
     axis = Axis(d, 106, 414, first - 200, last + 200)
     bottom = y + 204
@@ -238,7 +238,7 @@ def accumulators(runs):
     d = Drawing(540)
     y = d.heading(
         "Two accumulators: one is filled while the other is read",
-        "columns of tensor memory in a run of step 05; cycles of the model's clock",
+        "columns of tensor memory in a run of step 05; cycles of the model clock",
     )
     axis = Axis(d, 118, 402, begin[0] - 400, last + 200)
     bottom = y + 128
@@ -294,7 +294,7 @@ def ring(runs):
     d = Drawing(540)
     y = d.heading(
         "A ring of %d stages: filled, read, filled again" % stages,
-        "the K loop of one tile in step 05; cycles of the model's clock",
+        "the K loop of one tile in step 05; cycles of the model clock",
     )
     axis = Axis(d, 74, 450, first - 100, last + 100)
     bottom = y + 22 + stages * 34

@@ -24,18 +24,21 @@ static void say_barrier(struct strbuf *o, const struct lack *k, const char *name
     say_cta(o, k->cta);
 }
 
-/* Phases that the warp did not see. */
-static void say_missed(struct strbuf *o, const struct stuck *s, const struct lack *k, const char *name) {
+/* A phase that the warp did not see; the hint. */
+static const char *say_missed(struct strbuf *o, const struct stuck *s, const struct lack *k, const char *name) {
     const unsigned long long now = k->v.phases, next = k->passed ? k->passed - 1 : 0;
     strbuf_put(o, "warp %u waits for parity %u of ", s->w->index, (unsigned)s->g->wait.value);
     say_barrier(o, k, name);
-    strbuf_put(o, ", which is that of phase %llu; phase %llu was the next for it to see and is over", now, next);
+    strbuf_put(o, ", but has not seen phase %llu", next);
     if ((next & 1) == s->g->wait.value)
-        strbuf_put(o, ", as is the one with the other parity: it missed them");
-    else if (now == next + 1 && !k->passed)
-        strbuf_put(o, ": wrong parity for its first wait");
-    else
-        strbuf_put(o, ": wrong parity, or a wait is missing");
+        return "Complete no phase before all threads that wait for it have seen it. This warp came too late: the next "
+               "phase is over, too";
+    return now == next + 1 && !k->passed ? "Begin with the other parity: 0, or 1 for a thread that fills empty stages. "
+                                           "This first wait is for the "
+                                           "phase after the one that is over"
+                                         : "Flip the parity once for each phase that is waited for, beginning with 0, "
+                                           "or with 1 for a thread that "
+                                           "fills empty stages. If it is right, a wait is missing";
 }
 
 /* All groups, and the names of their barriers. */
@@ -110,15 +113,30 @@ static const char *missed_cause(const struct scene *at, struct strbuf *o, const 
         if (hint)
             return hint;
     }
-    say_missed(o, s, k, deadlock_barrier_name(at->names, k->cta, k->off, s->w));
-    return "Flip the parity once for each phase that is waited for, beginning with 0, or with 1 for a thread that "
-           "fills empty stages. Complete no phase before all have seen the one before";
+    return say_missed(o, s, k, deadlock_barrier_name(at->names, k->cta, k->off, s->w));
+}
+
+/* Bytes that came to the same mbarrier of another CTA; the hint. */
+static const char *say_stray(struct strbuf *o, const struct stuck *s, const struct lack *k, int32_t bytes) {
+    const struct mach_mbar_phase *now = &s->stray->mbars[mbar_index(s->stray, k->off)].now;
+    strbuf_put(o, "; ");
+    say_cta(o, s->stray);
+    strbuf_put(o, " got %d unannounced", bytes);
+    for (uint32_t r = 0; r < MACH_MAX_CLUSTER; r++)
+        if (r != s->stray->rank && now->brought[r])
+            return "Give both CTAs of a pair the leader's address if the leader waits for both: a copy signals the "
+                   "mbarrier of the CTA that its address names";
+    return "Give both CTAs of a pair the leader's address if the leader waits for both. The other CTA's copies "
+           "signalled "
+           "its own mbarrier: a copy signals the mbarrier of the CTA that its address names";
 }
 
 /* Bytes that are missing, or too many. */
 static const char *bytes_cause(struct strbuf *o, const struct stuck *s, const struct lack *k, const char *name) {
     struct mbar_view v;
-    strbuf_put(o, "phase %llu of ", (unsigned long long)k->v.phases);
+    const bool stray = k->v.tx >= 0 && s->stray && mbar_peek(s->stray, k->off, &v) == MBAR_OK;
+    if (!stray)
+        strbuf_put(o, "phase %llu of ", (unsigned long long)k->v.phases);
     say_barrier(o, k, name);
     if (k->v.tx < 0) {
         strbuf_put(o, " got %d bytes that no expect_tx announced", -k->v.tx);
@@ -127,21 +145,11 @@ static const char *bytes_cause(struct strbuf *o, const struct stuck *s, const st
     strbuf_put(o, " lacks %d of %u bytes", k->v.tx, k->object->now.announced);
     if (k->v.pending)
         strbuf_put(o, " and %u of %u arrivals", k->v.pending, k->v.expected);
-    if (!s->stray || mbar_peek(s->stray, k->off, &v) != MBAR_OK) {
-        strbuf_put(o, ", and no copy is under way");
-        return "Issue the copy that expect_tx announces, or announce fewer bytes: expect_tx counts more than the "
-               "copies bring";
-    }
-    strbuf_put(o, "; %d that nobody announced came to that of ", -v.tx);
-    say_cta(o, s->stray);
-    const struct mach_mbar_phase *now = &s->stray->mbars[mbar_index(s->stray, k->off)].now;
-    bool own = true;
-    for (uint32_t r = 0; r < MACH_MAX_CLUSTER; r++)
-        own &= r == s->stray->rank || !now->brought[r];
-    if (own)
-        strbuf_put(o, ", by copies of its own");
-    return "Give both CTAs of a pair the leader's address if the leader waits for both: a copy signals the mbarrier of "
-           "the CTA that its address names";
+    if (stray)
+        return say_stray(o, s, k, -v.tx);
+    strbuf_put(o, ", and no copy is under way");
+    return "Issue the copy that expect_tx announces, or announce fewer bytes: expect_tx counts more than the copies "
+           "bring";
 }
 
 /* Who would complete the phase waits for `s` in turn. */

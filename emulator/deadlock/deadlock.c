@@ -86,11 +86,9 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
                    (x->kind == WAIT_ALIGNED ? UINT32_MAX : (uint32_t)x->value) & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
-        strbuf_put(b, "waits for %u columns of SM %u (%u free", (uint32_t)x->value, w->cta->sm->id,
-                   columns_of(w->cta->sm, NULL));
+        strbuf_put(b, "waits for %u columns: %u free", (uint32_t)x->value, columns_of(w->cta->sm, NULL));
         if (columns_of(w->cta->sm, w->cta))
-            strbuf_put(b, ", %u own", columns_of(w->cta->sm, w->cta));
-        strbuf_put(b, ")");
+            strbuf_put(b, ", %u this CTA's", columns_of(w->cta->sm, w->cta));
         return;
     case WAIT_PAIR:
         strbuf_put(b, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
@@ -345,8 +343,8 @@ DIAG_ARRAY(deadlocks, WAIT_LAST) = {
     [WAIT_NONE] = {.id = "deadlock",
                    .rule = "every wait needs another thread or operation that completes it",
                    .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
-                   .reason = "in this order nothing can continue, and the kernel hangs on the chip; the emulator "
-                             "cannot finish the launch either."},
+                   .reason = "in this order of events each thread waits for something that can no longer happen. On "
+                             "the chip the kernel hangs."},
     [WAIT_MBARRIER] = DEADLOCK(
         "PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
         "Check the parity, the arrival count, that each expect_tx has its copy, and that no commit is missing"),
@@ -360,10 +358,10 @@ DIAG_ARRAY(deadlocks, WAIT_LAST) = {
         "PTX ISA 9.7.9.6", "a .sync instruction waits until all threads of its membermask execute the same one",
         "Name only the threads that take this branch: the membermask names all, but not all of them come"),
     [WAIT_PAIR] = DEADLOCK("PTX ISA 9.7.16.5",
-                           "tcgen05.alloc and .dealloc with .cta_group::2 are executed by one warp of each CTA of the "
-                           "pair, and the first may wait for the second",
-                           "Let both CTAs come here: one waits for its peer elsewhere, so that each waits for the "
-                           "other (Table 48), or never comes"),
+                           "with .cta_group::2 one warp of each CTA of the pair executes tcgen05.alloc and .dealloc, "
+                           "and the first may wait for the second",
+                           "Let a warp of each CTA of the pair execute this instruction. The other CTA never comes to "
+                           "it, or waits at another one for this CTA (PTX ISA, Table 48)"),
     [WAIT_REGISTERS] = DEADLOCK("PTX ISA 9.7.19.5", "setmaxnreg.inc waits until the CTA's pool has enough registers",
                                 "Let the counts of all warps add up to no more than the CTA had at launch"),
     [WAIT_TMEM_ALLOC] = DEADLOCK("PTX ISA 9.7.16.7.1",
@@ -392,7 +390,7 @@ DIAG(launch_timeout) = {
 DIAG(host_memory) = {
     .id = "host-memory",
     .rule = "program and emulator together use no more of the host's memory than --memory=BYTES allows",
-    .hint = "Use fewer CTAs, less device memory, or less data of the program's own: the host has no room for them",
+    .hint = "Use fewer CTAs, less device memory, or less data of the program's own, or allow more by --memory",
     .reason = "a limit of the host, not of the kernel.",
 };
 
@@ -415,8 +413,8 @@ static const char *say_columns(const struct stuck *root, struct strbuf *b) {
                "it waits for";
     if (!other)
         return NULL;
-    strbuf_put(b, "; a CTA of the kernel %s, which overlaps with this one, has %u",
-               diag_function(other->warps[0].grid->kernel->src->name, name, sizeof name), columns_of(sm, other));
+    strbuf_put(b, ", %u of the kernel %s", columns_of(sm, other),
+               diag_function(other->warps[0].grid->kernel->src->name, name, sizeof name));
     return "Let a kernel allocate tensor memory after griddepcontrol.wait, or execute .launch_dependents after its own "
            "allocation. Overlapping kernels share an SM's tensor memory, and the later one waits for the end of the "
            "earlier one";

@@ -39,7 +39,7 @@ DIAG(bad_dealloc) = {
     DIAG_HEAD(ERROR, "tcgen05-dealloc-mismatch", "9.7.16.7.1"),
     .rule = "tcgen05.dealloc takes the address and the number of columns of an earlier tcgen05.alloc of the same CTA",
     .hint = "Pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
-    .reason = "the columns are not the CTA's to give back.",
+    .reason = "the CTA has no such allocation to give back.",
 };
 DIAG(bad_count) = {
     DIAG_HEAD(ERROR, "tcgen05-dealloc-mismatch", "9.7.16.7.1"),

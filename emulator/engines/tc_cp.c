@@ -15,12 +15,12 @@ DIAG(cp_extent) = {
     DIAG_HEAD(ERROR, "tcgen05-cp-lanes", "9.7.16.9.2"),
     .rule = "tcgen05.cp writes lanes counted from the lane of its address, and they must be below 128",
     .hint = "Give the address lane 0, for all shapes but .4x256b",
-    .reason = "there are no such lanes.",
+    .reason = "tensor memory has no such lanes.",
 };
 DIAG(shift_lane) = {
     DIAG_HEAD(ERROR, "tcgen05-shift-lane", "9.7.16.9.3"),
     .rule = "the lane of tcgen05.shift's address must be a multiple of 32",
-    .reason = "the data path has no such layout.",
+    .reason = "the hardware has no such layout.",
 };
 
 /* Row r of the source goes to lanes r % span + (r / span) * stride + repeat * every, for each repeat <

@@ -22,7 +22,7 @@ DIAG(bad_base) = {
             "(32B). Otherwise the base offset is (pattern start >> 7) & 7 (Table 41)",
     .hint = "Align the buffer to the pattern: to 1024 bytes for 128B swizzling, 512 for 64B, 256 for 32B. Only offsets "
             "inside a swizzled row, as along K, need no base offset. The chip XORs bits of the address, so the matrix "
-            "is right if its writer did the same, as TMA does",
+            "is right if its writer did so, as TMA does",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "swizzling uses bits of the address, so the operand is right if its writer did the same (CUTLASS example "
               "71); the emulator does so.",
@@ -31,7 +31,7 @@ DIAG(other_base) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-smem-base-mismatch", "9.7.16.4.1"),
     .rule = "a base offset other than 0 is (pattern start >> 7) & 7, and the matrix starts in the pattern's first row",
     .hint = "Use a base offset of 0, with a buffer aligned to 1024 bytes",
-    .reason = "the base offset shifts the pattern, here to a place where it is not.",
+    .reason = "the base offset moves the pattern away from where it begins.",
 };
 /* The same, where the start is right for rows that are wider. */
 DIAG(narrow_mode) = {
@@ -47,7 +47,7 @@ DIAG(narrow_mode) = {
 DIAG(absolute_lbo) = {
     DIAG_FAULT(NOT_SUPPORTED, "unsupported", "9.7.16.4.1.1"),
     .rule = "the absolute address mode of the leading dimension is an sm_103a feature",
-    .reason = "the emulator does not support it, and says so instead of guessing.",
+    .reason = "the emulator does not support it.",
 };
 
 const char *tc_swizzle_name(enum tc_swizzle s) {

@@ -36,7 +36,7 @@ DIAG(bad_lane) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-lane", "9.7.16.10.5"),
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
     .hint = "Do not choose lanes here: M and the cta_group fix the layout of D. Warps choose their lanes in tcgen05.ld",
-    .reason = "the data path has no such layout.",
+    .reason = "the hardware has no such layout.",
 };
 DIAG(bad_ashift) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-ashift", "9.7.16.10.9.1"),

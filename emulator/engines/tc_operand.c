@@ -15,8 +15,7 @@ DIAG(poisoned_smem) = {
     DIAG_HEAD(ERROR, "tcgen05-smem-uninitialised", "9.7.16.6.5"),
     .rule = "an operand must be written before the tensor core reads it",
     .hint = "Write these bytes first: no store has written them, and no copy to them is in flight. Check that the "
-            "stores or the box cover the whole operand, that the copy is issued earlier, and that the descriptor's "
-            "layout is right",
+            "stores or the box cover the whole operand, and that the descriptor's layout is right",
     .reason = "the product is garbage in every order.",
 };
 DIAG(landing_smem) = {
@@ -24,8 +23,8 @@ DIAG(landing_smem) = {
     .rule = "a copy's destination may be read only after the phase of the mbarrier that it signals has completed. A "
             "copy into it may be issued only after the old contents have been read",
     .hint = "Wait for the copy's mbarrier, with the right parity, before the tensor core reads. If a wait is there, "
-            "let expect_tx announce the bytes of all copies, and let the copy wait until the tile before has been read",
-    .reason = "in this order the bytes are not there yet, and the product has no value to continue with.",
+            "let expect_tx announce all bytes, and let the copy wait until the tile before has been read",
+    .reason = "in this order the bytes have not arrived yet, and the product has no value.",
 };
 DIAG(poisoned_tmem) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10"),
@@ -69,14 +68,16 @@ static void name_fault(struct cta *cta, const struct mach_origin *origin, const 
 static void name_poison(struct cta *cta, const struct mach_origin *origin, const struct naming *n, uint32_t unit,
                         uint32_t off, uint32_t bytes) {
     const struct async_op *op = async_landing(cta, off, bytes);
-    char where[600], what[800];
     if (!op) {
         name_fault(cta, origin, &poisoned_smem, n, unit, off, "was never written");
         return;
     }
-    snprintf(what, sizeof what, "is being written by %s, issued by cluster CTA %u at %s", op->name, op->cta->rank,
-             diag_where(op->origin.site, where, sizeof where));
-    name_fault(cta, origin, &landing_smem, n, unit, off, what);
+    char said[160];
+    snprintf(said, sizeof said, "%s, which writes it", op->name);
+    const struct diag_party copy = {said, op->origin.site, &op->origin.thread};
+    struct diag d = landing_smem;
+    d.other = &copy;
+    name_fault(cta, origin, &d, n, unit, off, "is still being written");
 }
 
 /* Tells those who watch what is read: the groups, `used` bytes of each unit. */

@@ -18,7 +18,7 @@ DIAG(scale_copies) = {
 DIAG(scale_lane) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-scale-lane", "9.7.16.10.7"),
     .rule = "the addresses of scale_A and scale_B have lane 0",
-    .reason = "the data path has no such layout.",
+    .reason = "the hardware has no such layout.",
 };
 
 /* The factors of one row, in their place in the cell, the same in every partition. */

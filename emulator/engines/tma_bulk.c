@@ -242,8 +242,8 @@ static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer}
 DIAG(to_itself) = {
     DIAG_HEAD(ERROR, "bulk-copy-own", "9.7.9.25.4.1"),
     .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
-    .hint = "Map the destination and the mbarrier with mapa",
-    .reason = "the form is for another CTA's memory; the ISA has none for the CTA's own.",
+    .hint = "Pass the addresses that mapa gives for the other CTA. Inside one CTA copy with ordinary loads and stores",
+    .reason = "the ISA has no such copy inside one CTA.",
 };
 
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,

@@ -50,7 +50,7 @@ DIAG(no_such_rank) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "bulk-copy-rank", "5.1.7"), /* measured on an H200 */
     .rule = "a shared::cluster address names a CTA of the cluster",
     .hint = "Check how bits 24 and up of the address were computed: they name the CTA",
-    .reason = "there is no such CTA: an error, or another CTA's bytes.",
+    .reason = "on the chip the access fails, or reaches another CTA's bytes.",
 };
 
 /* `way`: "to" the address or "from" it. */
@@ -81,8 +81,8 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
                           RANK(to->dst));
     if (RANK(to->dst) >= ctas || RANK(to->mbar) >= ctas) {
         const uint32_t bad = RANK(to->dst) >= ctas ? to->dst : to->mbar;
-        return mach_fails(cta->island, origin, &no_such_rank,
-                          "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs", name, bad, RANK(bad), ctas);
+        return mach_fails(cta->island, origin, &no_such_rank, "%s uses 0x%08x, of rank %u in a cluster of %u CTAs",
+                          name, bad, RANK(bad), ctas);
     }
     return true;
 }
@@ -91,7 +91,8 @@ DIAG(mbarrier_elsewhere) = {
     DIAG_HEAD(ERROR, "bulk-copy-mbarrier-cta", "9.7.9.27.1.2"),
     .rule = "the mbarrier is in the CTA of the destination, unless the copy says .cta_group::2",
     .hint = "To signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
-    .reason = "in every order the bytes count on another CTA's mbarrier, not on the one that the threads wait for.",
+    .reason = "in every order the bytes complete a phase of another CTA's mbarrier, not of the one that the threads "
+              "wait for.",
 };
 
 /* 9.7.9.27.1.2: with .cta_group::1 the mbarrier lies in the CTA of the destination, with ::2 there or in its peer. */
@@ -111,7 +112,7 @@ DIAG(beyond_mask) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "multicast-mask", "9.7.9.27.1.2"),
     .rule = "bit r of ctaMask is the CTA of rank r in the cluster; bits beyond the cluster's size must be 0",
     .hint = "Check the mask: it may be for a larger cluster, or built from the wrong coordinates",
-    .reason = "a CTA that does not exist would get the bytes.",
+    .reason = "the bytes would go to a CTA that does not exist.",
 };
 
 DIAG(empty_mask) = {
@@ -167,14 +168,15 @@ DIAG(into_exited) = {
     .rule = "shared memory lives as long as its CTA: a copy must not arrive after the CTA has exited",
     .hint = "Before a CTA exits, let it wait for every copy into it, also for those of its peers: wait on the "
             "mbarrier, or end the kernel with barrier.cluster.arrive and .wait",
-    .reason = "in this order the CTA no longer owns the memory, and another CTA's bytes are overwritten.",
+    .reason = "in this order another CTA may own the memory by then, and its bytes are overwritten.",
 };
 
 DIAG(outside_shared) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "bulk-copy-bounds", "9.7.9.25.4.1"),
     .rule = "a copy must stay inside the shared memory of its CTA",
-    .hint = "Ask for more dynamic shared memory in the launch, or make the tensor map's box as large as the buffer",
-    .reason = "the bytes are beyond the CTA's memory: an error, or another CTA's bytes.",
+    .hint = "Ask for more dynamic shared memory in the launch, or copy fewer bytes: a smaller size, or a smaller box "
+            "in the tensor map",
+    .reason = "on the chip the copy fails, or reaches another CTA's bytes.",
 };
 
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes) {
@@ -185,9 +187,8 @@ bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint6
     if (p->off >= MACH_SMEM_FIRST && p->off <= to->smem_end && bytes <= to->smem_end - p->off)
         return true;
     return mach_fails(op->cta->island, &op->origin, &outside_shared,
-                      "%s writes %llu bytes at shared offset 0x%x of the CTA of rank %u, whose %u bytes end at 0x%x",
-                      op->name, (unsigned long long)bytes, p->off, to->rank, to->smem_end - MACH_SMEM_FIRST,
-                      to->smem_end);
+                      "%s writes %llu bytes at 0x%x; the memory of cluster CTA %u ends at 0x%x", op->name,
+                      (unsigned long long)bytes, p->off, to->rank, to->smem_end);
 }
 
 bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t bytes) {
@@ -221,16 +222,17 @@ DIAG(from_exited) = {
     DIAG_HEAD(STRICT, "bulk-store-cta-exited", "9.7.9.27.2.2"),
     .rule = "shared memory lives as long as its CTA: a store must have read it before the CTA exits",
     .hint = "End the thread that issues stores with cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0. "
-            "Kernels known to run on B200s do without, so the chip keeps the memory; the ISA does not promise it",
+            "Kernels that run on B200s do without, but the ISA does not promise it",
     .reason = "CUTLASS's default epilogue, DeepGEMM and FlashMLA end like this, and their results are right. The "
               "emulator keeps the memory until the store has read it.",
 };
 
 DIAG(peer_from_exited) = {
     DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.9.25.4.1"),
-    .rule = "shared memory lives as long as its CTA: a copy to another CTA must have read it before the CTA exits",
-    .hint = "End the sender with barrier.cluster.arrive and .wait, or with a wait for a signal from the receiver. Only "
-            "the receiver's mbarrier shows when the copy is done; no wait_group covers it",
+    .rule = "shared memory lives only as long as its CTA. A CTA that copies to another one must not exit before the "
+            "copy has read its source",
+    .hint = "End the sending CTA with barrier.cluster.arrive and .wait, or with a wait for a signal from the receiver. "
+            "Only the receiver's mbarrier shows when the copy is done; no wait_group covers it",
 };
 
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
@@ -243,9 +245,8 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off) {
         struct diag d = outside_shared;
         d.hint = NULL;
-        return mach_fails(cta->island, &op->origin, &d,
-                          "%s reads %llu bytes at shared offset 0x%x; the CTA's %u bytes end at 0x%x", op->name,
-                          (unsigned long long)bytes, off, cta->smem_end - MACH_SMEM_FIRST, cta->smem_end);
+        return mach_fails(cta->island, &op->origin, &d, "%s reads %llu bytes at 0x%x; the CTA's memory ends at 0x%x",
+                          op->name, (unsigned long long)bytes, off, cta->smem_end);
     }
     if (bytes)
         tma_tell_shared(op, EFFECT_READ, cta, off, (uint32_t)bytes);
@@ -268,7 +269,8 @@ void tma_fault_poison(const struct async_op *op, uint32_t off) {
 DIAG(outside_global) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "bulk-copy-global-bounds", "5.1.4"),
     .rule = "a copy must stay inside one live allocation of global memory",
-    .hint = "Check the sizes and strides given to cuTensorMapEncodeTiled: they do not fit the buffer",
+    .hint = "Check the address and the size of the copy; for a tensor copy, the sizes and strides given to "
+            "cuTensorMapEncodeTiled",
     .reason = "the bytes are another allocation's, or no allocation's.",
 };
 
@@ -283,9 +285,9 @@ uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bo
                    (unsigned long long)bytes, (unsigned long long)addr);
     else if (mem_nearest(op->cta->gpu->mem, addr, &b))
         mach_fault(op->cta->island, &op->origin, &outside_global,
-                   "%s %s %llu bytes at 0x%llx: byte %llu of the %llu-byte allocation at 0x%llx", op->name,
-                   write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr,
-                   (unsigned long long)(addr - b.addr), (unsigned long long)b.size, (unsigned long long)b.addr);
+                   "%s %s %llu bytes at byte %llu of the %llu-byte allocation at 0x%llx", op->name,
+                   write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)(addr - b.addr),
+                   (unsigned long long)b.size, (unsigned long long)b.addr);
     else
         mach_fault(op->cta->island, &op->origin, &outside_global, "%s %s %llu bytes at 0x%llx, below every allocation",
                    op->name, write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);

@@ -39,7 +39,7 @@ struct tile {
 DIAG(unsupported) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "unsupported-tensor-copy", "9.7.9.27.1.2"),
     .rule = "the emulator executes every form as the PTX ISA states, or refuses it by name",
-    .reason = "the emulator does not support it, and says so instead of guessing.",
+    .reason = "the emulator does not support it.",
 };
 
 DIAG(bad_map) = {
@@ -62,13 +62,13 @@ DIAG(bad_address) = {
 DIAG(bad_box) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-copy-box", "5.5.3.1, 5.5.3.4, 9.7.9.27.1.1"),
     .rule = "the instruction's coordinates must fit the tensor map",
-    .reason = "the tensor has no such box.",
+    .reason = "the hardware has no such access.",
 };
 
 DIAG(bad_rank) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-copy-rank", "9.7.9.27.1.2"),
     .rule = "the .dim of the instruction is the rank of the tensor map",
-    .reason = "the copy reads coordinates that are not there.",
+    .reason = "the instruction gives the copy too few coordinates, or too many.",
 };
 
 static bool fault(const struct async_op *op, const struct diag *rule, const char *why) {

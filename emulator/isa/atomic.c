@@ -27,7 +27,7 @@ struct atom_form {
 DIAG(vector_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-vector-space", "9.7.13.5"),
     .rule = "only global memory has vector atomics",
-    .reason = "shared memory has no such operation.",
+    .reason = "the chip has no such operation for shared memory.",
 };
 DIAG(atom_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-space", "9.7.13.5"),

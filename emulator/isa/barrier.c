@@ -372,7 +372,7 @@ static enum warp_status do_fence_range(struct warp *w, const struct insn *in, ui
         if (!warp_resolve(w, in, l, XS_GENERIC, warp_address(w, &in->o[0], l), 128, 1, false, &loc))
             return WARP_FAULT;
         if (loc.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &tensormap_fence, "lane %u names bytes outside global memory", l);
+            return warp_fault(w, in, 1u << l, &tensormap_fence, "lane %u gives an address outside global memory", l);
         tell_fence(w, in, 1u << l, warp_address(w, &in->o[0], l));
     }
     return WARP_NEXT;

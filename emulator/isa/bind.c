@@ -47,7 +47,7 @@ DIAG(unsupported) = {
     .id = "unsupported-instruction",
     .rule = "the emulator executes every form as the PTX ISA states, or refuses it by name",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason = "the emulator does not support it, and says so instead of guessing.",
+    .reason = "the emulator does not support it.",
 };
 
 static enum warp_status do_refuse(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -26,7 +26,8 @@ struct signature {
 
 DIAG(bad_args) = {
     .id = "builtin-arguments",
-    .rule = "a call of the device runtime must pass the parameters that the runtime defines",
+    .rule = "a call of a function that CUDA provides on the device (vprintf, malloc, free, ...) must pass the "
+            "parameters that CUDA defines",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the call reads parameters that are not there.",
 };

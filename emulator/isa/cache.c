@@ -37,7 +37,7 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
 
 DIAG(not_global) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "cache-line-space", "9.7.9.16"),
-    .rule = "the 128 bytes must be in global memory",
+    .rule = "discard and applypriority take 128 bytes of global memory",
     .reason = "the ISA leaves the behaviour undefined.",
 };
 
@@ -53,7 +53,7 @@ static enum warp_status do_line(struct warp *w, const struct insn *in, uint32_t 
         if (!warp_resolve(w, in, l, (enum warp_space)in->aux, warp_address(w, &in->o[0], l), 128, 128, discard, &loc))
             return WARP_FAULT;
         if (loc.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &not_global, "lane %u names bytes outside global memory", l);
+            return warp_fault(w, in, 1u << l, &not_global, "lane %u gives an address outside global memory", l);
         if (discard)
             isa_saw_loc(w, in, &loc, warp_address(w, &in->o[0], l), 128, l, EFFECT_WRITE);
     }

@@ -62,7 +62,7 @@ static uint32_t words(uint64_t bytes) { return (uint32_t)((bytes + 3) / 4); }
 DIAG(bad_call) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "call-target", "9.7.12.5"),
     .rule = "the target of a call must be a function whose parameters match the call",
-    .reason = "the call has no defined effect.",
+    .reason = "the ISA does not define such a call.",
 };
 
 static const struct warp_func *call_target(struct warp *w, const struct insn *in, uint32_t *mask,
@@ -115,8 +115,7 @@ static enum warp_status do_call(struct warp *w, const struct insn *in, uint32_t 
     if (f->src->is_extern) {
         warp_fn fn = isa_builtin(f->src->name);
         if (!fn)
-            return warp_fault(w, in, mask, &bad_call, "unsupported: call of %s, which has no body in this module",
-                              f->src->name);
+            return warp_fault(w, in, mask, &bad_call, "call of %s, which has no body in this module", f->src->name);
         if (now == mask)
             return fn(w, in, mask);
     }

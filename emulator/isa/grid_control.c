@@ -188,8 +188,8 @@ static bool read_response(struct warp *w, const struct insn *in, uint32_t l, war
     uint64_t low = warp_src64(w, slot)[l], high = warp_src64(w, slot + 2)[l];
     if ((uint32_t)high != RESPONSE_MARK || high >> 32 > 1)
         return warp_fails(w, in, 1u << l, &not_a_response,
-                          "the register of lane %u holds 0x%016llx%016llx, no response", l, (unsigned long long)high,
-                          (unsigned long long)low);
+                          "lane %u's register, 0x%016llx%016llx, is not the answer of a try_cancel", l,
+                          (unsigned long long)high, (unsigned long long)low);
     out[0] = (uint32_t)low;
     out[1] = (uint32_t)(low >> 32);
     out[2] = (uint32_t)(high >> 32);

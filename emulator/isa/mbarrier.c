@@ -33,7 +33,7 @@ DIAG(bad_parity) = {
 DIAG(remote_state) = {
     DIAG_HEAD(ERROR, "mbarrier-remote-state", "9.7.13.15.13"),
     .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
-    .reason = "no register could get the state of another CTA's object.",
+    .reason = "an arrive returns a state only of the executing CTA's own mbarrier.",
 };
 DIAG(completed) = {
     DIAG_HEAD(ERROR, "mbarrier-no-complete", "9.7.13.15.13"),
@@ -56,14 +56,14 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
     struct mbar_view v = {0};
     bool live = mbar_peek(cta, off, &v) == MBAR_OK;
     if (e == MBAR_BAD_COUNT)
-        snprintf(text, size, "count %u for the mbarrier at shared offset 0x%x", value, off);
+        snprintf(text, size, "arrival count %u for the mbarrier at shared offset 0x%x", value, off);
     else if (e == MBAR_NOT_INITIALISED)
         snprintf(text, size, "there is no initialised mbarrier at shared offset 0x%x", off);
     else if (e == MBAR_CORRUPT)
         snprintf(text, size, "the mbarrier at shared offset 0x%x was overwritten", off);
     else if (e == MBAR_TOO_MANY_ARRIVALS && live)
-        snprintf(text, size, "%u arrival%s on mbarrier 0x%x, which awaits %u of %u", value, value == 1 ? "" : "s",
-                 off, v.pending, v.expected);
+        snprintf(text, size, "%u arrival%s on mbarrier 0x%x, which awaits %u of %u", value, value == 1 ? "" : "s", off,
+                 v.pending, v.expected);
     else if (e == MBAR_TX_RANGE && live)
         snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d", value, off,
                  v.tx);
@@ -75,8 +75,8 @@ DIAG(arrives_unwaited) = {
     .id = "mbarrier-too-many-arrivals",
     .rule = "a phase takes no more arrivals than mbarrier.init announced",
     .section = "PTX ISA 9.7.13.15.2",
-    .hint = "Flip the parity of that wait once for each phase. It asked for a phase that was over, so it passed at "
-            "once, and the warp arrives twice in one phase",
+    .hint = "Flip the parity of that wait once for each phase. It asked for the phase before, passed at once, and so "
+            "the warp arrives twice in one phase",
     .reason = "the phase completes early, and every later one is out of step.",
 };
 

@@ -8,29 +8,29 @@
 DIAG(init_again) = {
     DIAG_HEAD(STRICT, "mbarrier-init-again", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "Remove the first initialisation, or add mbarrier.inval between the two. The count of the last one is "
-            "valid. Usual causes are two constructors of one pipeline, or a loop over overlapping arrays",
-    .reason = "two writes by one thread to one place keep their order. An H200 takes the second count, and CUTLASS's "
-              "example 112 initialises like this.",
+    .hint = "Remove one of the two initialisations, or add mbarrier.inval between them. Usual causes are two "
+            "constructors of one pipeline, or a loop over overlapping arrays",
+    .reason = "the second initialisation replaces the first one, and its count is valid: so it is on an H200. "
+              "CUTLASS's example 112 initialises like this.",
 };
 
 DIAG(init_used) = {
     DIAG_HEAD(WARNING, "mbarrier-init-used", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
-    .hint = "Remove it if no thread uses the object any more. Otherwise add mbarrier.inval, after a barrier with all "
-            "threads that use the object",
-    .reason = "the ISA leaves it undefined. ptxas turns it into one exchange of the 64 bits, so a new object begins at "
-              "phase 0. A thread that counts the phases of the old one waits for the wrong one. CuTe DSL up to 4.4 "
-              "ends a kernel of pairs like this, when no thread waits any more.",
+    .hint = "Remove this initialisation if no thread uses the mbarrier any more. Otherwise add mbarrier.inval, after a "
+            "barrier with all threads that use it",
+    .reason = "the ISA leaves it undefined. ptxas makes one exchange of 64 bits of it, so a new object begins at phase "
+              "0. A thread that counts the old phases waits for the wrong one. CuTe DSL up to 4.4 ends a kernel of "
+              "pairs like this, when no thread waits any more.",
 };
 
 DIAG(init_together) = {
     DIAG_HEAD(STRICT, "mbarrier-init-together", "9.7.13.15.3, 9.7.13.15.9"),
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
     .hint = "Let one thread initialise it: chosen by its %tid, or by elect.sync in only one warp",
-    .reason = "each thread leaves the same object, in any order. If not all of them come before its first use, that is "
-              "mbarrier-race. For a warp ptxas makes one operation, an H200 shows no difference, and CuTe DSL up to "
-              "4.5.3 initialises like this.",
+    .reason = "all threads write the same object, so their order does not matter. A use before the last of them is "
+              "reported as mbarrier-race. ptxas makes one operation of the 32 of a warp, and an H200 shows no "
+              "difference. CuTe DSL up to 4.5.3 initialises like this.",
 };
 
 /* Who initialised the object that is there. */

@@ -58,9 +58,9 @@ DIAG(beyond_lanes) = {
     DIAG_HEAD(STRICT, "tcgen05-lane-beyond-128", "9.7.16.1"),
     .rule = "a tensor memory address names a lane from 0 to 127 of the CTA's own tensor memory. The CTAs of a pair do "
             "not share one numbering",
-    .hint = "Leave the CTA's rank out of the address. Kernels known to run on B200s include it, so the chip looks at "
-            "seven bits of the lane; the ISA does not promise it",
-    .reason = "kernels published with results on B200s add a rank to the lane. The chip looks at seven bits, and so "
+    .hint = "Leave the CTA's rank out of the address. Kernels that run on B200s include it, but the ISA does not "
+            "promise that it is ignored",
+    .reason = "kernels published with results on B200s add a rank to the lane. The chip uses seven bits of it, and so "
               "does the emulator.",
 };
 

@@ -8,7 +8,7 @@ DIAG(many_threads) = {
     DIAG_HEAD(WARNING, "tcgen05-many-threads", "9.7.16.5 (Table 46), 9.7.16.6"),
     .rule = "one thread issues tcgen05.mma or .commit. If several threads execute it, each issues its own, and nothing "
             "orders those of different threads",
-    .hint = "Choose one thread before it: elect.sync is missing, or a branch on its predicate",
+    .hint = "Choose one thread by elect.sync, and let only this thread branch to the instruction",
     .reason = "each lane's operation is executed, although only one was meant.",
 };
 

@@ -12,14 +12,14 @@
 DIAG(mask_self) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "membermask-without-self", "9.7.9.6"),
     .rule = "a thread that executes a .sync instruction must be in its membermask",
-    .hint = "Build the mask from the threads that take this branch. Usual causes are 0xffffffff where fewer threads "
-            "come, __activemask(), or a mask computed for another branch",
+    .hint = "Build the mask from the threads that take this branch. Usual causes are 0xffffffff in a branch of fewer "
+            "threads, __activemask(), or a mask for another branch",
     .reason = "the ISA leaves the behaviour undefined.",
 };
 DIAG(mask_differs) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "membermask-differs", "9.7.9.6"),
     .rule = "all threads of a membermask execute the instruction with the same mask",
-    .reason = "the threads wait for threads other than those that come.",
+    .reason = "the threads that execute it do not agree on whom they wait for.",
 };
 
 /* How one instruction is done once its members have met. */

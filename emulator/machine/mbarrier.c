@@ -313,15 +313,14 @@ DIAG_ARRAY(errors, MBAR_ERRORS) = {
                                 "Find the store or copy to shared memory that overwrote the 8 bytes of the mbarrier",
                                 "counts and phase are lost in every order."),
     [MBAR_BAD_COUNT] = MBAR_ERROR("mbarrier-count", "arrival counts are from 1 to 2^20-1", "PTX ISA 9.7.13.15.2",
-                                  "Check the count operand", "the count does not fit the object's field."),
-    [MBAR_LIVE] = MBAR_ERROR("mbarrier-init-live",
-                             "a valid mbarrier object must be invalidated before its memory is initialised again",
-                             "PTX ISA 9.7.13.15.9",
-                             "Let one thread initialise each mbarrier, once; mbarrier.inval ends its life. Two other "
-                             "ids are strict, if nothing else has used the object: mbarrier-init-again (twice by the "
-                             "same thread) and mbarrier-init-together (by many threads at one instruction with one "
-                             "count). By its own warp between two phases it is mbarrier-init-used, a warning",
-                             "the ISA leaves it undefined, and the threads that use the object lose their phases."),
+                                  "Give the number of arrivals that complete a phase, at least 1",
+                                  "the ISA allows no such count."),
+    [MBAR_LIVE] = MBAR_ERROR(
+        "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
+        "PTX ISA 9.7.13.15.9",
+        "Let one thread initialise each mbarrier, once; mbarrier.inval ends its life. Cases that mostly do no harm "
+        "have ids of their own: mbarrier-init-again, mbarrier-init-together, mbarrier-init-used",
+        "the ISA leaves it undefined, and the threads that use the object lose their phases."),
     [MBAR_TOO_MANY_ARRIVALS] = MBAR_ERROR(
         "mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
         "PTX ISA 9.7.13.15.2",
@@ -333,14 +332,16 @@ DIAG_ARRAY(errors, MBAR_ERRORS) = {
                                  "Let expect_tx announce, in every phase, the bytes that arrive in it",
                                  "the count does not fit the object's field."),
     [MBAR_CTA_EXITED] =
-        MBAR_ERROR("mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
+        MBAR_ERROR("mbarrier-cta-exited", "shared memory, with the mbarriers in it, lives only as long as its CTA",
                    "PTX ISA 5.1.7", "End the kernel with barrier.cluster.arrive and .wait, so that no CTA exits early",
-                   "in this order the CTA no longer owns the memory, and another CTA's bytes are overwritten."),
+                   "in this order another CTA may own the memory by then, and its bytes are overwritten."),
 };
 
-DIAG(outlived) = MBAR_ERROR(
-    "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it", "PTX ISA 5.1.7",
-    "Wait for its phase before the last warp exits: the operation has outlived the CTA that issued it", NULL);
+DIAG(outlived) = MBAR_ERROR("mbarrier-cta-exited",
+                            "shared memory, with the mbarriers in it, lives only as long as its CTA", "PTX ISA 5.1.7",
+                            "Let a warp of the CTA wait for this mbarrier's phase before it exits: the operation has "
+                            "outlived the CTA that issued it",
+                            NULL);
 
 const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }
 

@@ -61,7 +61,7 @@ struct stats_op {
     uint64_t bytes;        /* that they move; 0: they move none, or it is not theirs to say */
 };
 
-/* Warps of one task waited for one thing: on the model's clock. */
+/* Warps of one task waited for one thing: on the model clock. */
 struct stats_wait {
     char role[48], what[48]; /* "epilogue", "acc_full" */
     uint64_t warps, waits;   /* so many of the task's warps, and waits */

@@ -7,6 +7,8 @@
 #include "warp/access.h"
 #include "warp/core.h"
 
+#include <stdio.h>
+
 uint64_t warp_address(const struct warp *w, const struct warp_opnd *o, uint32_t lane) {
     uint64_t base = 0;
     if (o->has_base)
@@ -47,24 +49,24 @@ DIAG(bad_shared) = {
     .rule = "a shared access must stay inside the static and dynamic shared memory of a CTA of its cluster",
     .hint =
         "Ask for enough dynamic shared memory in the launch. If it is enough, find the offset that runs past a tile",
-    .reason = "an error, or another variable's bytes.",
+    .reason = "on the chip the access fails, or reaches another variable's bytes.",
 };
 DIAG(not_generic) = {
     DIAG_HEAD(STRICT, "shared-address-not-generic", "6.4.1.1, 9.7.16.12.1, 9.7.13.15"),
     .rule = "an instruction without a state space takes a generic address; for shared memory that is in the window of "
             "shared::cluster",
     .hint = "Name the state space, .shared::cta or .shared::cluster, or leave out cvta.to.shared "
-            "(__cvta_generic_to_shared). ptxas uses the low 32 bits of either address, so the chip does what was meant",
+            "(__cvta_generic_to_shared). The chip does what was meant",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
-    .reason = "ptxas uses the low 32 bits of either address. ThunderKittens commits like this in its kernels for "
-              "B200s, and the emulator does the same.",
+    .reason = "ptxas uses the low 32 bits of either address, and so does the emulator. ThunderKittens commits like "
+              "this in its kernels for B200s.",
 };
 DIAG(no_such_rank) = {
     DIAG_HEAD(ERROR, "shared-rank", "9.7.9.23, 5.1.7"),
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
     .hint = "Give mapa a rank below %cluster_nctarank (otherwise the address has rank 255), and check how bits 24 and "
             "up were computed",
-    .reason = "there is no such CTA: an error, or another CTA's bytes.",
+    .reason = "on the chip the access fails, or reaches another CTA's bytes.",
 };
 DIAG(no_cluster) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "shared-rank", "9.7.9.23, 5.1.7"),
@@ -81,7 +83,7 @@ DIAG(peer_gone) = {
     DIAG_HEAD(ERROR, "shared-cta-exited", "5.1.7"),
     .rule = "shared memory lives as long as its CTA",
     .hint = "End the kernel with barrier.cluster.arrive and .wait, so that no CTA exits while others use its memory",
-    .reason = "in this order the CTA no longer owns the memory, and another CTA may.",
+    .reason = "in this order another CTA may own the memory by then.",
 };
 DIAG(bad_local) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "local-out-of-bounds", "5.1.5"),
@@ -94,6 +96,15 @@ DIAG(bad_param) = {
     .rule = "kernel parameters are read-only, and end with the last one",
     .reason = "the bytes belong to no parameter of the kernel.",
 };
+
+/* How far past `end` an access reaches. */
+static const char *say_past(char how[40], uint64_t addr, uint32_t size, uint64_t end) {
+    if (addr == end)
+        return "right after";
+    snprintf(how, 40, "%s%llu bytes past", addr > end ? "" : "running ",
+             (unsigned long long)(addr > end ? addr - end : addr + size - end));
+    return how;
+}
 
 static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, uint32_t size,
                          bool write) {
@@ -110,19 +121,16 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
         warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, which is no device address", lane, verb,
                    size, (unsigned long long)addr);
     else if (freed)
-        warp_fault(w, in, lanes, &freed_block,
-                   "lane %u %s %u bytes at 0x%llx: byte %llu of the freed %llu-byte %s at 0x%llx", lane, verb, size,
-                   (unsigned long long)addr, (unsigned long long)(addr - old.addr), (unsigned long long)old.size,
+        warp_fault(w, in, lanes, &freed_block, "lane %u %s %u bytes at byte %llu of the freed %llu-byte %s at 0x%llx",
+                   lane, verb, size, (unsigned long long)(addr - old.addr), (unsigned long long)old.size,
                    mem_kind_text(old.kind), (unsigned long long)old.addr);
     else if (!near)
         warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, below every allocation", lane, verb, size,
                    (unsigned long long)addr);
     else {
-        uint64_t end = b.addr + b.size;
-        uint64_t past = addr >= end ? addr - end : addr + size - end;
-        warp_fault(w, in, lanes, &bad_global,
-                   "lane %u %s %u bytes at 0x%llx, %s%llu bytes past the %llu-byte %s%s%s at 0x%llx", lane, verb, size,
-                   (unsigned long long)addr, addr >= end ? "" : "running ", (unsigned long long)past,
+        char how[40];
+        warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, %s the %llu-byte %s%s%s at 0x%llx", lane,
+                   verb, size, (unsigned long long)addr, say_past(how, addr, size, b.addr + b.size),
                    (unsigned long long)b.size, mem_kind_text(b.kind), b.name ? " " : "", b.name ? b.name : "",
                    (unsigned long long)b.addr);
     }
@@ -147,11 +155,10 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
                    "lane %u %s %u bytes at shared offset 0x%x, below the first variable (the system owns [0, 0x%x))",
                    lane, verb, size, off, MACH_SMEM_FIRST);
     else {
-        uint32_t end = cl->cta[rank].smem_end;
-        uint64_t past = off >= end ? (uint64_t)off - end : (uint64_t)off + size - end;
-        warp_fault(w, in, 1u << lane, &bad_shared,
-                   "lane %u %s %u bytes at shared offset 0x%x, %s%llu bytes past the CTA's %u", lane, verb, size, off,
-                   off >= end ? "" : "running ", (unsigned long long)past, end - MACH_SMEM_FIRST);
+        const uint32_t end = cl->cta[rank].smem_end;
+        char how[40];
+        warp_fault(w, in, 1u << lane, &bad_shared, "lane %u %s %u bytes at shared offset 0x%x, %s the CTA's %u bytes",
+                   lane, verb, size, off, say_past(how, off, size, end), end - MACH_SMEM_FIRST);
     }
     return false;
 }

@@ -290,20 +290,18 @@ bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask,
 DIAG(aligned_diverged) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "aligned-diverged", "9.7.13.1"),
     .rule = "all threads of the warp must execute an .aligned instruction together",
-    .hint = "Move the instruction out of the condition, which is not the same for all 32 threads. Use elect or a mask "
-            "for the thread that uses the result, not for the instruction itself",
-    .reason = "the ISA leaves undefined what the lanes do if not all come. On the chip the warp hangs, or the barrier "
-              "counts wrong.",
+    .hint = "Move the instruction out of the condition, which is not the same for all 32 threads. Let all of them "
+            "execute it, and one of them use the result",
+    .reason = "on the chip the warp hangs, or the barrier counts wrong: the ISA leaves undefined what lanes do that "
+              "come alone.",
 };
 
 DIAG(aligned_exited) = {
     DIAG_HEAD(WARNING, "aligned-exited", "9.7.16.7.1, 9.7.16.8.3"),
     .rule = "a tcgen05 instruction with .sync.aligned waits until all threads of the warp execute it",
-    .hint = "Let all 32 lanes execute the instruction, and let them return after it. The other lanes skipped it or "
-            "returned early. Here they had exited; on another run they are diverged",
+    .hint = "Let all 32 lanes execute the instruction, and return after it. Here the other lanes had exited early",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason = "by the ISA it waits for threads that never come, and if they exit later the other lanes come alone. No "
-              "chip is known to hang.",
+    .reason = "by the ISA by the ISA the instruction waits for threads that never come. No chip is known to hang.",
 };
 
 /* Barriers leave out threads that have exited (9.7.13.1, 9.7.13.3); these instructions do not. */

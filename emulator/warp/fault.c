@@ -34,8 +34,7 @@ DIAG(poison) = {
     .rule = "a value that was never written must not decide anything",
     .hint =
         "Write the value first: shared memory, tensor memory and registers hold garbage until something writes them",
-    .reason = "an address, a descriptor or a count from garbage is wrong in every order, and the emulator has no value "
-              "to continue with.",
+    .reason = "an address, a descriptor or a count from garbage is wrong in every order.",
 };
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
     return warp_fault_unwritten(w, in, lanes, &poison, "%s comes from a value that was never written", what);
@@ -44,10 +43,9 @@ enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32
 DIAG(guard) = {
     .id = "uninitialised-branch",
     .rule = "a value that was never written must not decide anything",
-    .hint = "Set the register on every path: only some paths write it. The emulator continues with what it holds; on "
-            "the chip that may be anything",
+    .hint = "Set the register on every path: only some paths write it, and on the chip it may hold anything",
     .class = DIAG_WARNING,
-    .reason = "the garbage matters only if both paths give different results. CUTLASS's scheduler branches on "
+    .reason = "the garbage matters only if the two paths give different results. CUTLASS's scheduler branches on "
               "coordinates from an answer that took no cluster, and throws the result away.",
 };
 bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad) {

@@ -460,10 +460,10 @@ bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes,
 DIAG(answer_branch) = {
     DIAG_HEAD(STRICT, "uninitialised-answer", "9.7.13.18"),
     .rule = "a value that was never written must not decide anything",
-    .hint = "Check is_canceled before the coordinates in an answer of clusterlaunchcontrol.try_cancel: this answer "
-            "took no cluster. The emulator continues with what the register holds; on the chip that may be anything",
+    .hint = "Check is_canceled before you use the coordinates in an answer of clusterlaunchcontrol.try_cancel: this "
+            "answer took no cluster",
     .reason =
-        "CUTLASS's scheduler computes a tile from such coordinates, with branches, and throws it away; no chip minds.",
+        "CUTLASS's scheduler computes a tile from such coordinates, with branches, and throws it away: chips run it.",
 };
 
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,

@@ -26,11 +26,12 @@ import tempfile
 from sm100repo import read, sources, write
 
 PAGE = "docs/diagnostics.md"
+MOST_KERNELS = 4  # of an entry; `make rules` lists all
 MEND = "run make rules, and commit " + PAGE
 HEADER = """# Diagnostics
 
 The emulator's reports about a kernel, by the id at the end of the message. `make rules` makes this page from the
-diagnostics in the sources and from the output of their kernels: do not edit it.
+diagnostics in the sources and from the output of their kernels, and lists all of these: do not edit it.
 
 | class | what it says | what happens |
 | --- | --- | --- |
@@ -39,7 +40,7 @@ diagnostics in the sources and from the output of their kernels: do not edit it.
 | **strict** | the ISA forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
 the emulator does what the chip does. It reports it with `--check=strict`, or if the program fails; otherwise one line at the end counts it |
 
-`--check=off` reports only errors.
+`--check=off` reports only errors. Numbers of sections are those of the PTX ISA.
 """
 IN_KERNEL = re.compile(r"\\\[([a-z][a-z0-9-]*)\\\]")
 IN_UNIT = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"|"\[([a-z][a-z0-9-]*)\]"|[>.]id, "([a-z0-9]+)"')
@@ -132,7 +133,8 @@ def page(rules):
         fixes = {}  # of each rule
         for d in rule.definitions:
             where = d.get("section")
-            of = fixes.setdefault("- Rule: %s%s\n" % (d.get("rule", "-"), " (%s)" % where if where else ""), {})
+            where = " (%s)" % re.sub(r"^PTX ISA (?=[0-9])", "", where) if where else ""
+            of = fixes.setdefault("- Rule: %s%s\n" % (d.get("rule", "-"), where), {})
             of.update({"- Fix: %s\n" % d["hint"]: None} if d.get("hint") else {})
         out += [line for text, hints in fixes.items() for line in (text, *hints)]
         kernels = [rule.message[1]] if rule.message else []
@@ -140,8 +142,10 @@ def page(rules):
         if rule.message:
             out.append("- Message: `%s`\n" % rule.message[0])
         if kernels:
-            out.append("- Kernel: %s\n" % ", ".join("[%s](../%s)" % (os.path.basename(k), k)
-                                                   for k in dict.fromkeys(kernels)))
+            kernels = list(dict.fromkeys(kernels))
+            links = ["[%s](../%s)" % (os.path.basename(k), k) for k in kernels[:MOST_KERNELS]]
+            more = ["%d more" % (len(kernels) - MOST_KERNELS)] if len(kernels) > MOST_KERNELS else []
+            out.append("- Kernel: %s\n" % ", ".join(links + more))
         else:
             out.append("- Tests: %s\n" % ", ".join(rule.tests))
     return "".join(out)

@@ -6,9 +6,9 @@
 // EMU: --schedule=lazy
 // EXPECT: ^warning: 32 threads of a warp each issue this tcgen05\.mma on D at 0x0 +\[tcgen05-many-threads\]$
 // EXPECT: from: .*elect_missing.cu:@MMA@
-// EXPECT: hint: Choose one thread before it: elect.sync is missing
+// EXPECT: hint: Choose one thread by elect.sync, and let only this thread branch
 // EXPECT: \[mbarrier-cta-exited\]$
-// EXPECT: hint: Wait for its phase before the last warp exits
+// EXPECT: hint: Let a warp of the CTA wait for this mbarrier's phase before it exits
 // EXPECT: note: the warning \[tcgen05-many-threads\] came before; this may follow from it
 // NEVER: barrier.cluster.arrive
 #include "../../common/cluster.cuh"

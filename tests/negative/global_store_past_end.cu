@@ -2,7 +2,7 @@
 // On the chip: mostly nothing; what lies behind the array is overwritten.
 // Rule: an access lies inside one live allocation (PTX ISA 5.1.4).
 //
-// EXPECT: ^error: lane 8 writes 4 bytes at 0x[0-9a-f]+, 0 bytes past the 4000-byte allocation
+// EXPECT: ^error: lane 8 writes 4 bytes at 0x[0-9a-f]+, right after the 4000-byte allocation
 // EXPECT: --> tests/negative/global_store_past_end.cu:@STORE@ in global_store_past_end$
 // EXPECT: by: +CTA \(3,0,0\) warp 7, lane 8 \(thread \(232,0,0\)\)
 // EXPECT: cudaErrorIllegalAddress

@@ -5,7 +5,7 @@
 // Rule: the leader of a pair expects the bytes of both (PTX ISA 9.7.9.27.1.2, .cta_group::2; 9.7.13.15.5).
 //
 // EXPECT: ^warning: no expect_tx announced 16384 bytes on mbarrier 0x4400 of CTA \(0,0,0\), rank 0 +\[mbarrier-bytes-unannounced\]$
-// EXPECT: hint: Announce all bytes, or the phase ends before the last of them has landed.*of a CTA pair: both halves
+// EXPECT: hint: Let expect_tx announce all bytes of the phase, also those that other CTAs send \(of a CTA pair: both halves
 // EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"

@@ -4,10 +4,10 @@
 // Rule: the parity of the CTA that the mbarrier's address names decides which CTA of the pair hears of the bytes (PTX
 // ISA 9.7.9.27.1.2, .cta_group::2).
 //
-// EXPECT: ^error: deadlock: phase 0 of full of CTA \(0,0,0\) lacks 16384 of 32768 bytes; 16384 that nobody announced came to that of CTA \(1,0,0\), by copies of its own \[deadlock\]$
+// EXPECT: ^error: deadlock: full of CTA \(0,0,0\) lacks 16384 of 32768 bytes; CTA \(1,0,0\) got 16384 unannounced \[deadlock\]$
 // EXPECT: from: .*pair_peer_bit.cu:@WAIT@
 // EXPECT: CTA \(0,0,0\) warp 0 lanes 0x00000001 waits for parity 0 of full \(0x[0-9a-f]+\): phase 0 incomplete, 0 of 1 arrivals pending, tx-count 16384
-// EXPECT: hint: .*: a copy signals the mbarrier of the CTA that its address names
+// EXPECT: hint: .*The other CTA's copies signalled its own mbarrier: a copy signals the mbarrier of the CTA that its address names
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/fence.cuh"

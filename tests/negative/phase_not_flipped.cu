@@ -3,8 +3,9 @@
 // On the chip: the tile before, the new one, or some of each; no error.
 // Rule: the phases of an mbarrier have parity 0, 1, 0, ...: the waiter flips it (PTX ISA 9.7.13.15.16).
 //
-// EXPECT: ^error: matrix [AB], row 0, k 0 to 7: shared offset 0x[0-9a-f]+ is being written by cp.async.bulk to shared memory, issued by cluster CTA 0 at tests/negative/phase_not_flipped.cu:.* \[tcgen05-smem-in-flight\]$
+// EXPECT: ^error: matrix [AB], row 0, k 0 to 7: shared offset 0x[0-9a-f]+ is still being written \[tcgen05-smem-in-flight\]$
 // EXPECT: from: .*phase_not_flipped.cu:@MMA@
+// EXPECT: and: cp.async.bulk to shared memory, which writes it$
 // EXPECT: hint: Wait for the copy's mbarrier, with the right parity
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"

@@ -36,7 +36,7 @@ DIAG(stream_race) = {
     .hint = "Call cudaEventRecord() after the first and cudaStreamWaitEvent() before the second, or "
             "cudaStreamSynchronize() between them. A stream made with cudaStreamNonBlocking and the default stream do "
             "not wait for each other",
-    .reason = "the two may run in either order.",
+    .reason = "the two operations may run in either order.",
 };
 
 /* --- state -------------------------------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static const char *unordered(const struct diag *rule, const struct task *later) 
 }
 
 static const char *verb(bool writes) { return writes ? "writes" : "reads"; }
-static const char *may(bool writes) { return writes ? "writing" : "reading"; }
+static const char *may(bool writes) { return writes ? "write" : "read"; }
 
 /* Reports that the access of *x conflicts with that of the task `k`. */
 static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
@@ -216,13 +216,13 @@ static void tell(const struct reaching *x, const struct diag *rule, const struct
     const char *when = unordered(rule, x->run->now);
     name_place(x->g, at, place, sizeof place);
     if (k->kind != TASK_KERNEL) {
-        mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still be %s", x->v->what, verb(writes),
-                  place, kind_of(k), rule == &stream_race ? when : "", may(wrote));
+        mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still %s", x->v->what, verb(writes), place,
+                  kind_of(k), rule == &stream_race ? when : "", may(wrote));
         return;
     }
     const struct mach_origin other = {.site = earlier->site, .thread = earlier->thread};
     snprintf(said, sizeof said, "an access by the kernel %s%s, which %s it", k->name, when, verb(wrote));
-    mach_warn_pair(x->r->island, &x->origin, &other, said, rule, "%s %s %s, which the kernel %s may still be %s",
+    mach_warn_pair(x->r->island, &x->origin, &other, said, rule, "%s %s %s, which the kernel %s may still %s",
                    x->v->what, verb(writes), place, k->name, may(wrote));
 }
 
@@ -236,7 +236,7 @@ static void tell_later(const struct reaching *x, const struct diag *rule, const 
     name_place(x->g, at, place, sizeof place);
     snprintf(said, sizeof said, "an access by the kernel %s%s, which %s it", now->name, unordered(rule, k),
              verb(wrote));
-    mach_warn_pair(x->r->island, &origin, &x->origin, said, rule, "%s %s %s, which the kernel %s may still be %s",
+    mach_warn_pair(x->r->island, &origin, &x->origin, said, rule, "%s %s %s, which the kernel %s may still %s",
                    its->what, verb(writes), place, now->name, may(wrote));
 }
 

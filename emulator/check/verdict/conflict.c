@@ -5,15 +5,14 @@
 
 void conflict_tell(const struct race *r, const struct conflict *f) {
     const struct party *later = &f->later, *earlier = &f->earlier;
-    char said[320];
+    char said[480];
     if (f->told.site) {
         const uint32_t lane = (uint32_t)__builtin_ctz(earlier->origin.thread.lanes | 1u << 31);
-        snprintf(said, sizeof said, "%s, which %s %s", earlier->what, earlier->writes ? "writes" : "reads", f->place);
-        mach_warn_pair(
-            r->island, &f->told, &earlier->origin, said, f->rule,
-            "lane %u arrives for its warp, and nothing orders the arrival after %s by lane %u: %s may write %s "
-            "before that",
-            (uint32_t)__builtin_ctz(f->told.thread.lanes | 1u << 31), earlier->what, lane, later->what, f->place);
+        snprintf(said, sizeof said, "%s, which %s %s; %s may write there first", earlier->what,
+                 earlier->writes ? "writes" : "reads", f->place, later->what);
+        mach_warn_pair(r->island, &f->told, &earlier->origin, said, f->rule,
+                       "lane %u arrives for its warp; nothing orders that after %s by lane %u",
+                       (uint32_t)__builtin_ctz(f->told.thread.lanes | 1u << 31), earlier->what, lane);
         return;
     }
     snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");

@@ -11,17 +11,17 @@ DIAG(closing) = {
 void dealloc_tell_used(const struct event_access *e, uint32_t from, uint32_t to, const struct event_life *l) {
     const struct mach_origin origin = event_origin(&e->by), theirs = event_origin(&l->by);
     mach_warn_pair(e->owner->island, &origin, &theirs, "the pair's tcgen05.dealloc", &closing,
-                   "%s uses columns %u to %u of cluster CTA %u after the pair's tcgen05.dealloc by CTA %u", e->what,
-                   from, to - 1, e->owner->rank, l->by.cta->rank);
+                   "%s uses columns %u to %u of cluster CTA %u after CTA %u's tcgen05.dealloc", e->what, from, to - 1,
+                   e->owner->rank, l->by.cta->rank);
 }
 
 DIAG(pair_unordered) = {
     DIAG_HEAD(ERROR, "tcgen05-pair-dealloc-unordered", "9.7.16.7.1"),
     .rule = "in a CTA pair, neither CTA may execute tcgen05.dealloc before the other one's tcgen05.alloc: the pair "
             "must synchronise in between",
-    .hint = "Add a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the "
-            "kernel. Without it the kernel fails in every run on a B300 (NVIDIA/cutlass#3435)",
-    .reason = "on a B300 one of the orders fails in every run (NVIDIA/cutlass#3435).",
+    .hint =
+        "Add a cluster barrier, or an mbarrier on which the peer arrives, between the allocation and the deallocation",
+    .reason = "a kernel without this order failed in every run on a B300 (NVIDIA/cutlass#3435).",
 };
 
 void dealloc_check_alloc(const struct race *r, const struct event_life *e, const struct pair_alloc *peer) {

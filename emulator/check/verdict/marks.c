@@ -79,10 +79,10 @@ DIAG(weak_seed) = {
     DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
     .rule =
         "if other threads change a word by atom.cas, read it with a strong load, such as ld.relaxed or a volatile load",
-    .hint = "Use a volatile load, or cuda::atomic_ref. A loop whose atom.cas compares with the loaded value is right "
-            "with any value. The CUDA C++ Programming Guide's own atomicAdd begins with such a load",
-    .reason = "the compare corrects any value that was loaded. The CUDA C++ Programming Guide shows such loops, and "
-              "CUTLASS has them.",
+    .hint = "Use a volatile load, or cuda::atomic_ref. A loop that repeats until atom.cas succeeds is right without, "
+            "too: the CUDA C++ Programming Guide's own atomicAdd begins with a weak load",
+    .reason = "a wrong value makes only atom.cas fail, and the loop tries again. The CUDA C++ Programming Guide shows "
+              "such loops, and CUTLASS has them.",
 };
 DIAG(relaxed_handover) = {
     DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 8.11.1"),
@@ -123,7 +123,7 @@ DIAG(copy_handover) = {
         "a release and an acquire make a copy's reads and writes visible to another thread; relaxed operations do not",
     .hint = "Use an acquire, or add a fence after the relaxed wait",
     .reason =
-        "the missing fence compiles to nothing, and chips show a copy's bytes to any thread that sees its phase end.",
+        "the missing fence compiles to nothing, and on chips any thread that sees the phase end sees the copy's bytes.",
 };
 DIAG(narrow_scope) = {
     DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.7.1, 8.8"),

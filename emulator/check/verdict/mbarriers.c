@@ -16,7 +16,7 @@ DIAG(inval_unmet) = {
     .rule = "an mbarrier may be invalidated only after all threads have used it. The lanes of a warp are separate "
             "threads: shfl, vote and match bring them together but order nothing",
     .hint = "Add bar.warp.sync before one lane signals for the others. libcu++'s cuda::pipeline does without",
-    .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline relies on that.",
+    .reason = "the lanes have executed their last use together. libcu++'s cuda::pipeline relies on this.",
 };
 
 /* The rule that `lanes` break by invalidating the mbarrier after that use, or NULL. They are of the same warp (`own`)
@@ -141,10 +141,10 @@ DIAG(init_unmet) = {
     DIAG_HEAD(STRICT, "mbarrier-init-unmet", "9.7.13.4, 9.7.13.3"),
     .rule = "other CTAs of the cluster may use an mbarrier only when its initialisation is visible to them. That takes "
             "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
-    .hint = "Initialise all mbarriers before the kernel's first cluster barrier, or add another cluster barrier. A "
-            "copy or a commit alone connects the two CTAs, and neither makes its issuer's earlier accesses visible",
-    .reason = "the object is there long before: the other CTA has waited for an operation that was issued after its "
-              "initialisation. CuTe DSL's TmemAllocator relies on it.",
+    .hint = "Initialise all mbarriers before the kernel's first cluster barrier, or add another cluster barrier. Here "
+            "only a copy or a commit connects the two CTAs, and neither makes its issuer's earlier accesses visible",
+    .reason = "the mbarrier is initialised before its use all the same: the other CTA has waited for an operation that "
+              "was issued after mbarrier.init. CuTe DSL's TmemAllocator relies on this.",
 };
 
 static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) {
@@ -192,8 +192,8 @@ DIAG(arrives_ahead) = {
     ARRIVES_AHEAD,
     .hint = "Let a thread that arrives once each round wait in between: on this mbarrier, or on one whose phases "
             "follow from it. On most runs the others keep up",
-    .reason = "a thread that polls in between sees the phase; one that polls later waits for ever. By default the "
-              "emulator lets the poll come in between.",
+    .reason = "a thread that polls in time sees the phase; one that polls later waits for ever. By default the "
+              "emulator lets it poll in time.",
 };
 DIAG(arrives_uncounted) = {
     ARRIVES_AHEAD,
@@ -202,8 +202,8 @@ DIAG(arrives_uncounted) = {
 };
 DIAG(arrives_again) = {
     ARRIVES_AHEAD,
-    .hint = "Let the thread wait between its arrivals: it arrived in the phase before, too. If it does wait, that wait "
-            "has the wrong parity (flip it once for each phase) or names another mbarrier",
+    .hint = "Let the thread wait between its arrivals: it arrived in the phase before, too. If it does wait, flip the "
+            "parity of the wait once for each phase, or correct its mbarrier",
 };
 
 /* Do these lanes know all arrivals of the phase before, by any barrier? Then it is over. */
@@ -256,10 +256,9 @@ DIAG(phase_unseen) = {
     DIAG_HEAD(STRICT, "mbarrier-phase-unseen", "9.7.13.15.4"),
     .rule =
         "for each phase, at least one test_wait or try_wait must return true before anything arrives in the next phase",
-    .hint = "Let one thread poll until the answer is yes, before the arrivals of the next round. The arrivals are "
-            "counted without that, too",
+    .hint = "Let one thread poll until the answer is true, before the arrivals of the next phase",
     .reason =
-        "an H200 counts the phases without a poll, too; compute-sanitizer (synccheck) there says \"Missing wait\".",
+        "an H200 counts the phases without a poll, too, where compute-sanitizer (synccheck) reports \"Missing wait\".",
 };
 
 /* For an arrival: has any poll seen the phase before end (9.7.13.15.4)? */
@@ -268,7 +267,7 @@ static void check_unseen(struct race *r, const struct event_sync *e, const struc
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
     mach_warn(r->island, &origin, &phase_unseen,
-              "%s arrives in phase %llu of mbarrier 0x%x, and no poll has seen phase %llu end", e->by.what,
+              "%s in phase %llu of mbarrier 0x%x, and no poll has seen phase %llu end", e->by.what,
               (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
 }
 
@@ -276,8 +275,8 @@ DIAG(phase_missed) = {
     DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.16"),
     .rule = "a wait by parity can tell only the current phase from the one before it. So a phase must not end until "
             "all threads that wait for the phase before have seen that one end",
-    .hint = "Let the arrivals of a phase wait for the threads that must see the last one, for example by an mbarrier "
-            "on which these arrive. A thread that polls too late waits for ever. On most runs they come in time",
+    .hint = "Let the arrivals of this phase wait until all threads have seen the phase before, for example on an "
+            "mbarrier on which these threads arrive. A thread that polls too late waits for ever",
 };
 
 /* Are the arrivals of this phase ordered after the polls that saw the phase before? A warp counts as one. */
@@ -308,8 +307,8 @@ static void check_expect(struct race *r, const struct event_sync *e, const struc
         return;
     const struct mach_origin origin = event_origin(&e->by);
     mach_warn(r->island, &origin, &expects_late,
-              "%s announces %u bytes in phase %llu of the mbarrier at shared offset 0x%x, after all its arrivals",
-              e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
+              "%s announces %u bytes in phase %llu of mbarrier 0x%x, after all its arrivals", e->by.what, e->bytes,
+              (unsigned long long)e->phase, e->off);
 }
 
 void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
@@ -333,9 +332,8 @@ DIAG(exits_early) = {
     DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.16.12.1"),
     .rule = "shared memory ends with its CTA. Before its last thread exits, all arrivals and bytes from other CTAs "
             "must have come, and some thread of the CTA must have observed that",
-    .hint = "Wait for the last phase of every mbarrier on which other CTAs' copies and tcgen05.commit arrive, for "
-            "every stage. Or add a cluster barrier after such a wait. Late arrivals hit another CTA's memory; mostly "
-            "they come in time",
+    .hint = "Wait for the last phase of every mbarrier, of every stage, on which other CTAs' copies and tcgen05.commit "
+            "arrive. Or add a cluster barrier after such a wait. Mostly the arrivals come in time",
     .reason = "the arrival or the bytes may come after the exit, into memory that is another CTA's.",
 };
 
@@ -343,8 +341,8 @@ DIAG(exits_unseen) = {
     DIAG_HEAD(STRICT, "cta-exits-unseen", "5.1.7, 9.7.16.12.1"),
     .rule = "shared memory ends with its CTA. The arrival of a later tcgen05.commit does not prove that an earlier one "
             "has arrived",
-    .hint = "Wait for the last phase of every mbarrier on which other CTAs' tcgen05.commit arrives, for every stage. "
-            "Pair kernels that run on a B200 end without these waits",
+    .hint = "Wait for the last phase of every mbarrier, of every stage, on which other CTAs' tcgen05.commit arrives. "
+            "Pair kernels that run on a B200 do without",
     .reason = "pair kernels that run on a B200 end without these waits.",
 };
 
@@ -373,9 +371,10 @@ static void check_remote(const struct race *r, const struct event_life *e) {
 DIAG(unannounced) = {
     DIAG_HEAD(WARNING, "mbarrier-bytes-unannounced", "9.7.13.15.5, 9.7.13.15.6"),
     .rule = "expect_tx must announce every byte that the copies of a phase bring to its mbarrier",
-    .hint = "Announce all bytes, or the phase ends before the last of them has landed. Count the bytes that other CTAs "
-            "send, too (of a CTA pair: both halves)",
-    .reason = "if these bytes come first, the tx-count is below zero and the phase can end without others.",
+    .hint =
+        "Let expect_tx announce all bytes of the phase, also those that other CTAs send (of a CTA pair: both halves)",
+    .reason =
+        "if these bytes come first, they stand for announced ones, and the phase can end before those have arrived.",
 };
 
 /* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */

@@ -8,9 +8,9 @@
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
 #define FLIP                                                                                                           \
-    "Flip the parity of that wait once for each phase of the mbarrier: it begins with 0, or with 1 for a thread that " \
-    "waits for a free stage. The wait passed at once. If the parity is right, the wait is for the wrong mbarrier: "    \
-    "that of another stage"
+    "Flip the parity of the wait before this access once for each phase: it passed at once. The"                       \
+    " parity begins with 0, or with 1 in a thread that waits for a free stage. If it is right, "                       \
+    "the wait names the mbarrier of another stage"
 #define SHARED_RACE                                                                                                    \
     DIAG_HEAD(WARNING, "shared-race", "8.8, 8.10.6, 9.7.13.1, 9.7.13.2"),                                              \
         .rule = "if two threads access the same bytes of shared memory, and one of them writes, the accesses must be " \
@@ -37,24 +37,23 @@ DIAG_ARRAY(shared_race, CAUSES) = {
                               "this CTA has waited for these bytes, but has not synchronised with this thread since"},
     [CAUSE_RETURN] = {SHARED_RACE,
                       .hint = "Let this thread wait, before it writes again, until the readers have read: by a "
-                              "barrier, or an mbarrier on which they arrive after the load. The readers wait for its "
-                              "write, but it does not wait for them, or they arrive too early"},
+                              "barrier, or an mbarrier on which they arrive after the load. The readers wait for this "
+                              "thread, but it does not wait for them, or they arrive too early"},
 };
 DIAG(missing_fence) = {
     DIAG_HEAD(WARNING, "missing-proxy-fence", "9.7.16.6.5, 9.7.13.4"),
     .rule = "the async proxy sees a store through the generic proxy only after a fence.proxy.async",
     .hint = "Add fence.proxy.async.shared::cta in every thread that stored, before the barrier that releases the "
-            "issuing thread. Without it most runs work by luck. It may also come in two halves: "
-            "fence.proxy.async::generic.release there, .acquire in the issuing thread",
+            "issuing thread. Without it most runs work by luck. Or use two halves: fence.proxy.async::generic.release "
+            "there, .acquire in the issuing thread",
 };
 DIAG(fence_before_overwrite) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4"),
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
     .hint = "Add fence.proxy.async.shared::cta in every thread that read, before it arrives on the barrier that lets "
-            "the copy be issued. Many kernels do without; for one of them, on an NVL72, wrong results are reported "
-            "that the fence cured. It may also come in two halves: fence.proxy.async::generic.release there, .acquire "
-            "in the issuing thread",
+            "the copy be issued. Many kernels do without; one of them, on an NVL72, gave wrong results. Or use two "
+            "halves: fence.proxy.async::generic.release there, .acquire in the issuing thread",
 };
 DIAG(fence_over_address) = {
     DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4, 9.7.16.7.1"),
@@ -93,8 +92,8 @@ DIAG_ARRAY(not_awaited, CAUSES) = {
 DIAG(copy_too_soon) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
     .rule = "cp.async may be issued into memory only when all threads that use the old contents are known to be done",
-    .hint = "Add __syncthreads() at the end of the round, before the next cp.async into these bytes. The copying "
-            "thread is one group ahead of this thread, which still uses the older group",
+    .hint = "Add __syncthreads() at the end of the loop's body, before the next cp.async into these bytes. The copying "
+            "thread is one iteration ahead of this thread, which still reads",
 };
 DIAG(copy_overwrites) = {
     DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
@@ -173,8 +172,8 @@ DIAG_ARRAY(relaxed_handover, CAUSES) = {
 };
 DIAG(relaxed_copy_handover) = {
     DIAG_HEAD(STRICT, "relaxed-copy-handover", "9.7.16.6.4, 9.7.13.4, 8.9.1.1"),
-    .rule = "a relaxed wait orders only tcgen05 operations. Bytes that a copy has written, or an operation has read, "
-            "need an acquire",
+    .rule = "a relaxed wait orders only tcgen05 operations. Bytes that a copy has written, or that a tcgen05 operation "
+            "has read, need an acquire",
     .hint = "Use mbarrier.try_wait.acquire, or add fence.acquire.sync_restrict::shared::cluster.cluster after the "
             "relaxed wait; the fence compiles to nothing",
 };
@@ -190,11 +189,11 @@ DIAG_ARRAY(mma_not_awaited, CAUSES) = {
     [CAUSE_PARITY] = {MMA_NOT_AWAITED, .hint = FLIP},
     [CAUSE_COMMIT] = {MMA_NOT_AWAITED, .hint = "Execute tcgen05.commit in the thread that issues tcgen05.mma: it "
                                                "tracks only the operations of its own thread (PTX ISA 9.7.16.12.1)"},
-    [CAUSE_RETURN] = {MMA_NOT_AWAITED,
-                      .hint = "Let the thread that issues tcgen05.mma wait, before the first one of a tile, for the "
-                              "mbarrier on which the readers of the accumulator arrive. It does not wait, waits for "
-                              "the wrong mbarrier, or the readers arrive before tcgen05.wait::ld. The commits are "
-                              "fine: this warp has waited for an earlier one of that thread"},
+    [CAUSE_RETURN] =
+        {MMA_NOT_AWAITED,
+         .hint = "Let the thread that issues tcgen05.mma wait, before the first one of a tile, for the mbarrier on "
+                 "which the readers of the accumulator arrive. Let these arrive after tcgen05.wait::ld. The commits "
+                 "are fine: this warp has waited for an earlier one of that thread"},
 };
 DIAG(mma_of_two) = {
     MMA_NOT_AWAITED,
@@ -206,8 +205,7 @@ DIAG(ld_not_waited) = {
     .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld guarantees that the cells "
             "have been read",
     .hint = "Add tcgen05.wait::ld.sync.aligned between the loads and the arrival or barrier that lets others continue. "
-            "Without it a later tcgen05.mma, .st or .dealloc may overtake a load. Mostly the load comes first, so it "
-            "works by luck",
+            "Without it a later tcgen05.mma, .st or .dealloc may overtake a load, though it usually does not",
     .reason = "a later write of the cells may overtake the load, though it usually does not.",
 };
 DIAG(st_not_waited) = {
@@ -230,8 +228,8 @@ DIAG(tensor_race) = {
 };
 DIAG(dealloc_race) = {
     TENSOR_RACE,
-    .hint = "Add a barrier of all warps that access the columns before tcgen05.dealloc: __syncthreads(), or for a CTA "
-            "pair the cluster barrier, with tcgen05.fence around it",
+    .hint = "Add a barrier of all warps that access the columns, with tcgen05.fence around it, before tcgen05.dealloc: "
+            "__syncthreads(), or for a CTA pair the cluster barrier",
 };
 DIAG(ldst_race) = {
     TENSOR_RACE,
@@ -242,9 +240,9 @@ DIAG(fence_missing) = {
     DIAG_HEAD(STRICT, "tcgen05-fence-missing", "9.7.16.6.4"),
     .rule = "synchronisation orders tcgen05 operations of two threads only with fences. Before it comes "
             "tcgen05.fence::before_thread_sync (or a tcgen05.commit), after it tcgen05.fence::after_thread_sync",
-    .hint = "Add ::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier. Add "
-            "::after_thread_sync in the thread that continues. No ptxas 13.0 output was seen in which an instruction "
-            "had moved for want of them",
+    .hint =
+        "Add ::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier. Add "
+        "::after_thread_sync in the thread that continues. ptxas 13.0 was not seen to move an instruction without them",
     .reason = "ptxas 13.0 emits no instruction for the fence and was not seen to move anything across waits without "
               "it; CUTLASS's C++ kernels have none.",
 };

@@ -98,7 +98,7 @@ def task(e):
                   f"  no points{strict}. `SM100EMU_CHECK=strict make run` shows them.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it. `HINT=1`, `HINT=2` or `HINT=3` gives a hint."]
         if e.timed:
-            lines += ["", "The cycles on the model's clock count if the answer is right, no rule is broken, and the",
+            lines += ["", "The cycles on the model clock count if the answer is right, no rule is broken, and the",
                       "model does not doubt them. If it does, `make grade` says so."]
     return "\n".join(lines) + "\n"
 

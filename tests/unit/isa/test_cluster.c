@@ -251,7 +251,7 @@ static void test_pair(struct run *r, uint64_t out) {
             CHECK_EQ(run_u32(r, out, i), 1);
     run_faults(r, "table48", two, 1, &out, "deadlock");
     CHECK_HAS(r->log, "waits until a warp of its pair's other CTA, rank 1");
-    run_faults(r, "alone", two, 1, &out, "executed by one warp of each CTA of the pair");
+    run_faults(r, "alone", two, 1, &out, "one warp of each CTA of the pair executes");
     CHECK_HAS(r->log, "waits until a warp of its pair's other CTA, rank 1");
     run_faults(r, "leaves", two, 1, &out, "tcgen05-pair-exited");
     run_faults(r, "counts", two, 1, &out, "tcgen05-pair-mismatch");

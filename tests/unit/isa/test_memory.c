@@ -260,12 +260,12 @@ static void test_bad(void) {
     static const struct {
         const char *kernel, *id, *text;
     } cases[] = {
-        {"past", "global-out-of-bounds", "0 bytes past the 128-byte allocation"},
+        {"past", "global-out-of-bounds", "right after the 128-byte allocation"},
         {"straddle", "global-out-of-bounds", "past the 2052-byte allocation"},
         {"null", "global-out-of-bounds", "null pointer"},
         {"odd", "misaligned-address", "no multiple of 4"},
         {"vecodd", "misaligned-address", "no multiple of 8"},
-        {"smem", "shared-out-of-bounds", "0 bytes past the CTA's 4096"},
+        {"smem", "shared-out-of-bounds", "right after the CTA's 4096 bytes"},
         {"system", "shared-out-of-bounds", "the system owns"},
         {"local", "local-out-of-bounds", "local offset"},
         {"param", "param-out-of-bounds", "parameter offset 16"},
