@@ -155,7 +155,8 @@ DIAG(map_fence_missing) = {
 
 static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
-/* What a layer of `now` knows of a cluster: the layer's own clock, or for another cluster the one in its set. */
+/* What a layer of `now` knows of a cluster: of the viewer's cluster the layer's clock itself, of another one the clock
+ * in the set that it holds. */
 static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
                                       uint32_t cluster) {
     return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
@@ -193,7 +194,8 @@ static bool knows_every(const struct toucher *t, const struct vclock *c, enum la
     return true;
 }
 
-/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? */
+/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? It looks at one byte of each
+ * unit, the smaller of the two: within it neither the first nor the later lane changes. */
 static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
     const struct vclock *c = vclock_of(t, now, layer, first->cluster);
@@ -227,7 +229,7 @@ static const struct done *done_of(const struct op_record *op, bool wrote) {
 static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
-    if (op->cluster != cluster_of(t) && !c) /* perhaps of an island that runs side by side */
+    if (op->cluster != cluster_of(t) && !c) /* another island's thread may be changing *d now */
         return false;
     switch (d->how) {
     case DONE_TOKEN:
@@ -405,7 +407,7 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
     const struct op_record *op = first->by.op;
     if (mine->flags & MARK_OP && op == mine->by.op)
         return NULL;
-    if (knows_done(t, LAYER_ORDER, op, wrote)) /* no scope for a phase: the ISA does not say who completes it */
+    if (knows_done(t, LAYER_ORDER, op, wrote)) /* strict: a thread's wait has a scope, an mbarrier's phase has none */
         return t->r->strict && is_peer(t, first) && done_of(op, wrote)->how == DONE_THREAD &&
                        !knows_done(t, LAYER_SCOPED, op, wrote)
                    ? &narrow_scope

@@ -359,7 +359,8 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     if (first->flags & STAMP_COPY)
         return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : copy_verdict(r, first, v);
     if (knows_stamp(r, v, LAYER_SEEN, first))
-        return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover[cause_of_handover(r, first, v)];
+        return first->flags & STAMP_WARP ? &relaxed_copy_handover /* no thread's access: strict, as for a copy */
+                                         : &relaxed_handover[cause_of_handover(r, first, v)];
     if (v->note && (first->time > v->note->time || cause_is_ahead(r, first, v)))
         return while_under_way(r, first, v, writes);
     if (!v->note || !writes)
@@ -375,8 +376,9 @@ const struct diag *verdict_strong(const struct race *r, const struct stamp *firs
                : NULL;
 }
 
-/* The pairs of 9.7.16.6.2 run in the order of issue, also those of two threads (9.7.16.6.4.3). Two tcgen05.mma must
- * have the same accumulator and shape. */
+/* Is it a pair of 9.7.16.6.2? These run in the order of issue, also if two threads issue them (9.7.16.6.4.3). Two
+ * tcgen05.mma must have the same accumulator and shape. Not in the ISA's list, but taken as pairs: .mma before
+ * .cp.4x256b, and .shift before .shift. */
 static bool is_pair(const struct note *a, const struct note *b) {
     if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
         return a->d == b->d && a->m == b->m && a->n == b->n;
@@ -385,8 +387,10 @@ static bool is_pair(const struct note *a, const struct note *b) {
     return b->agent == AGENT_TENSOR_CORE;
 }
 
-/* Does the tcgen05 operation of `v` run after the operation `first` without a wait, because they are pipelined? Then
- * *rule is NULL, or a strict rule that they still break. */
+/* Does the tcgen05 operation of `v` run after the operation `first` without a wait? Then *rule is NULL, or a strict
+ * rule that they still break. Two operations of one thread do; if they are no pair, they break not_pipelined. But two
+ * unlike tcgen05.mma do not, if the first writes what they share. Operations of two threads do if they are a pair and
+ * the second thread knows of the first issue; then *first notes that it is complete when the second is. */
 static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                       const struct diag **rule) {
     const struct note *b = v->note;
@@ -394,7 +398,7 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
         return false;
     *rule = is_pair(first, b) ? NULL : &not_pipelined;
-    if (first->warp == b->warp && first->lanes == b->lanes) /* of two tcgen05.mma only the pairs */
+    if (first->warp == b->warp && first->lanes == b->lanes)
         return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
     if (*rule || !viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
@@ -403,7 +407,7 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     else if (r->strict && !race_is_near(r, first->warp, v) &&
              !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
         *rule = &narrow_scope;
-    first->then = b->written; /* if the second is complete, so is the first */
+    first->then = b->written;
     return true;
 }
 
@@ -449,7 +453,7 @@ static const struct diag *bytes_verdict(const struct race *r, const struct note 
 
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where) {
-    if (v->note && first->time > v->note->time) { /* issued later: judge by its knowledge of the other */
+    if (v->note && first->time > v->note->time) { /* `first` was issued after `v`: swap them, judge by what it knew */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
         return first == v->note ? NULL
                                 : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
@@ -460,6 +464,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
     /* each reduction is relaxed (9.7.9.25.4.2), so two of them are morally strong and do not race (8.7.1) */
     if (wrote && writes && first->reduces && v->note && v->note->reduces)
         return NULL;
+    /* a viewer that knows `first` as complete has waited, and breaks no rule of the pipeline */
     if (pipelined(r, first, wrote, v, &rule) && !(rule && viewer_knows_done(v, LAYER_SEEN, first, wrote)))
         return rule;
     if (where == IN_TENSOR) {

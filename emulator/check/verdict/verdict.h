@@ -28,7 +28,7 @@ struct stamp {
 enum stamp_flag {
     STAMP_STRONG = 1, /* it has an order; morally strong accesses do not race (8.7.1) */
     STAMP_COPY = 2,   /* a cp.async that the thread issued then */
-    STAMP_WARP = 4,   /* by the warp as a whole: all its lanes */
+    STAMP_WARP = 4,   /* by the warp as a whole: tcgen05.alloc writes its address, or tensormap.cp_fenceproxy */
     STAMP_NARROW = 8, /* strong, with a scope that leaves out the other CTAs of the cluster */
     STAMP_NEXT = 16   /* from here on: the shadow's own flags */
 };
