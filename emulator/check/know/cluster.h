@@ -43,10 +43,10 @@ struct cta_watch {
 struct grid_watch {
     struct vclock_pool far;                /* the clocks in sets of other clusters' clocks */
     struct diag_dim3 grid, block, cluster; /* in CTAs */
-    struct flags flags;            /* words used at .gpu or .sys scope */
-    struct flag_hint hints[HINTS]; /* by the word's hash */
-    bool plain;                    /* threads alone access shared memory (struct event_host) */
-    bool quiet;                    /* too many flags, BOUND_FLAG_BYTES: global memory is no longer checked */
+    struct flags flags;                    /* words used at .gpu or .sys scope */
+    struct flag_hint hints[HINTS];         /* by the word's hash */
+    bool plain;                            /* threads alone access shared memory (struct event_host) */
+    bool quiet;                            /* too many flags, BOUND_FLAG_BYTES: global memory is no longer checked */
     _Atomic uint32_t num_records;
     pthread_mutex_t lock; /* for the members below */
     struct record_chunk *chunks;

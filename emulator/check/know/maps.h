@@ -8,7 +8,7 @@
 
 /* A fence.proxy.tensormap::generic.release by lanes of a warp, until the launch ends. */
 struct map_release {
-    uint64_t clock; /* of the island: distinguishes executions of the fence */
+    uint64_t clock;                      /* of the island: distinguishes executions of the fence */
     uint32_t cluster, warp, lanes, time; /* who, and when in that cluster */
 };
 

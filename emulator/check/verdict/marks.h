@@ -32,7 +32,7 @@ enum mark_flag {
     MARK_NARROW = 4, /* its scope is within the cluster */
     MARK_OP = 8,     /* by an operation, not by threads */
     MARK_SUM = 16,   /* `sum` is known */
-    MARK_UNIT = 32, /* the unit, or an enum mark_of, is flags / MARK_UNIT */
+    MARK_UNIT = 32,  /* the unit, or an enum mark_of, is flags / MARK_UNIT */
 };
 /* In place of a unit: one lane has all bytes; the warp accessed them as a whole; each of its 32 lanes accessed all. */
 enum mark_of { ONE_LANE = 5, ONE_WARP, EVERY_LANE };
