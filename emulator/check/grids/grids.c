@@ -48,10 +48,9 @@ struct grid_wait {
 
 /* The running kernel; from its launch to its end. */
 struct run {
-    struct task *now; /* NULL: no kernel runs */
-    bool lost,
-        forgotten; /* dropped, so conflicts may be missed: a whole task; accesses of a task in `open` */
-    task_set open; /* remembered tasks that need not be complete when it begins, or that began beside it */
+    struct task *now;        /* NULL: no kernel runs */
+    bool lost, forgotten;    /* dropped, so conflicts may be missed: a whole task; accesses of a task in `open` */
+    task_set open;           /* remembered tasks that need not be complete when it begins, or that began beside it */
     struct grid_wait *waits; /* kept only if the kernel began early */
     uint32_t num_waits, cap_waits;
 };
