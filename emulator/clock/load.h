@@ -36,8 +36,7 @@ struct clock_load {
 struct clock_time {
     double ghz; /* on average */
     double ns;
-    double low,
-        high; /* ns: eight of ten kernels of the held-out ladder are between; `ns` itself if none was measured */
+    double low, high; /* ns: eight of ten kernels of the held-out ladder lie between; or equal to `ns` */
 };
 /* The time of so many cycles, by costs of clock_b200_in. */
 struct clock_time clock_time(const struct clock_table *costs, const struct clock_state *state, double cycles,
