@@ -40,6 +40,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
     m->published = MBAR_FRESH;
 }
 
+/* Frees what is remembered of an mbarrier. */
 static void forget(struct race *r, struct mbar_watch *m) {
     know_forget(r, &m->m);
     vclock_set(&r->clocks, &m->before, NULL);

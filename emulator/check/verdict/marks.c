@@ -153,6 +153,7 @@ DIAG(map_fence_missing) = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
+/* The viewer's cluster. */
 static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
 /* What a layer of `now` knows of a cluster: of the viewer's cluster the layer's clock itself, of another one the clock
