@@ -1,8 +1,9 @@
 /* check/shadow/stamps.c - accesses of threads to shared memory, word by word; contract in kept.h.
  *
  * Each word has its last writer and the readers since. Earlier accesses are ordered before that write, or were
- * reported. Lists hold several readers, and the bytes of a word with different histories. Four words with the same
- * history, as a thread's vector access or lanes side by side (even.c) leave them, are one quad.
+ * reported. Several readers are in a list (readers.c). A word whose bytes have different histories is split into bytes.
+ * Four words with the same history, as a thread's vector access or lanes side by side (even.c) leave them, are one
+ * quad. `engine_` marks what an operation's access does here.
  */
 #include "check/shadow/stamps.h"
 
@@ -12,6 +13,7 @@
 
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
+/* Reports a conflict with `first` at a place; about operand A it may be kept instead (sums.c). */
 static bool tell(const struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     const struct spot spot = {IN_SHARED, t->owner, at};
     const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, &t->v, t->writes, &spot);
@@ -44,6 +46,7 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
         report(t, rule, first, wrote, at);
 }
 
+/* The same for each reader of a place. */
 static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
     if (!(read->flags & READERS_STAMP)) {
         judge(t, read, read->flags & STAMP_WROTE, at);
