@@ -16,13 +16,13 @@
 
 enum {
     WARPGROUP = 128, /* threads: four warps, together they reach the 128 lanes */
-    PIECE = 32,      /* columns, hence registers, a thread moves at a time */
+    PIECE = 32,      /* columns that a thread moves at a time, a register each */
 };
 
 /* What is written into a cell: where it is. */
 static __host__ __device__ uint32_t cell_code(uint32_t lane, uint32_t column) { return lane << 16 | column; }
 
-/* One CTA of two warpgroups. columns: how many to allocate. address: what alloc answers. cells: 128 x columns words,
+/* One CTA of two warpgroups. columns: how many to allocate. address: gets alloc's answer. cells: 128 x columns words,
  * lane by lane. */
 __global__ void __launch_bounds__(2 * WARPGROUP) write_and_read(uint32_t columns, uint32_t *address, uint32_t *cells) {
     __shared__ uint32_t base;
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(2 * WARPGROUP) write_and_read(uint32_t columns
         tmem_alloc(smem_address(&base), columns);
         tmem_relinquish_alloc_permit(); /* we want no more: another CTA may allocate */
     }
-    __syncthreads(); /* the base is in shared memory for everyone */
+    __syncthreads(); /* all threads see the base */
     if (threadIdx.x == 0)
         *address = base;
 

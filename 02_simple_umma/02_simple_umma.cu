@@ -25,18 +25,18 @@
 /* ---------------------------------------------------------------- sizes */
 
 enum {
-    TILE_M = 128,       /* rows of A and D a CTA; one TMEM lane each */
-    TILE_N = 256,       /* rows of B, columns of D; one TMEM column each */
+    TILE_M = 128,       /* rows of A and D in a CTA; each has a TMEM lane */
+    TILE_N = 256,       /* rows of B, columns of D; each has a TMEM column */
     TILE_K_BYTES = 128, /* of a row of A or B: 64 f16, 32 tf32, 128 fp8; one swizzle span */
-    UMMA_K_BYTES = 32,  /* of a row, that one UMMA multiplies */
+    UMMA_K_BYTES = 32,  /* bytes of a row that one UMMA multiplies */
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
-    CHUNK = 16,                            /* bytes; what the swizzle moves as one piece */
+    CHUNK = 16,                            /* bytes; the swizzle moves them as one piece */
     CHUNKS_PER_ROW = TILE_K_BYTES / CHUNK, /* 8 */
     ATOM_BYTES = 8 * TILE_K_BYTES,         /* 8 rows x 128 bytes: the swizzle pattern repeats from here */
     A_BYTES = TILE_M * TILE_K_BYTES,
     B_BYTES = TILE_N * TILE_K_BYTES,
     THREADS = 128,                /* a warpgroup: four warps x 32 lanes reach all of TMEM's 128 lanes */
-    EPILOGUE_COLUMNS = 32,        /* accumulator columns, hence registers, a thread handles at a time */
+    EPILOGUE_COLUMNS = 32,        /* accumulator columns that a thread handles at a time, a register each */
     A_COLUMNS = TILE_K_BYTES / 4, /* TMEM columns of an A tile, 4 bytes a cell */
 };
 
@@ -67,7 +67,7 @@ struct witness {
 };
 
 /* ---------------------------------------------------------------- shared storage
- * Dynamic, since 48 KB of tiles and their barrier are more than static shared memory holds. The tiles come
+ * Dynamic, because 48 KB of tiles and their barrier are more than static shared memory holds. The tiles come
  * first: a 128-byte swizzle pattern starts on a 1024-byte boundary (PTX ISA Table 41). */
 struct shared_storage {
     alignas(1024) unsigned char a[A_BYTES];
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, stru
         mbarrier_init(done, 1);
         fence_mbarrier_init(); /* tcgen05.commit arrives at cluster scope: publish the init there */
     }
-    __syncthreads(); /* tmem_base and the barrier are there for everyone */
+    __syncthreads(); /* all threads see tmem_base and the barrier */
 
     const uint32_t accumulator = s->tmem_base, a_tmem = accumulator + TILE_N;
     const uint32_t window = warp * TMEM_WINDOW; /* first of the 32 lanes this warp can reach */

@@ -2,8 +2,8 @@
  *
  * D = alpha A B^T + beta C as in step 02: A is M x K, B is N x K, both K-major, C and D are M x N f32. Now 16 CTAs
  * are a cluster of 4 along M by 4 along N. Four of them need the same tile of A, four the same tile of B; each loads
- * a quarter of either and multicasts it. Nobody overwrites a tile before all who share it have said that they are
- * done with it, and no barrier in the K loop is wider than that.
+ * a quarter of either and multicasts it. No CTA overwrites a tile before all CTAs that share it have signalled that
+ * they are done with it. No barrier in the K loop includes other CTAs than these.
  *
  * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
  */
@@ -28,20 +28,20 @@
 /* ---------------------------------------------------------------- sizes */
 
 enum {
-    TILE_M = 128,       /* rows of A and D a CTA; one TMEM lane each */
-    TILE_N = 256,       /* rows of B, columns of D; one TMEM column each */
+    TILE_M = 128,       /* rows of A and D in a CTA; each has a TMEM lane */
+    TILE_N = 256,       /* rows of B, columns of D; each has a TMEM column */
     TILE_K_BYTES = 128, /* of a row of A or B: 64 f16, 32 tf32, 128 fp8; one swizzle span */
-    UMMA_K_BYTES = 32,  /* of a row, that one UMMA multiplies */
+    UMMA_K_BYTES = 32,  /* bytes of a row that one UMMA multiplies */
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
     ATOM_BYTES = 8 * TILE_K_BYTES, /* 8 rows x 128 bytes: the swizzle pattern repeats from here */
     A_BYTES = TILE_M * TILE_K_BYTES,
     B_BYTES = TILE_N * TILE_K_BYTES,
     THREADS = 128,         /* a warpgroup: four warps x 32 lanes reach all of TMEM's 128 lanes */
-    EPILOGUE_COLUMNS = 32, /* accumulator columns, hence registers, a thread handles at a time */
+    EPILOGUE_COLUMNS = 32, /* accumulator columns that a thread handles at a time, a register each */
     MAX_CLUSTER = 16,      /* CTAs; a multicast mask has 16 bits */
     MAX_SIDE = 4,          /* CTAs of a cluster along M or N */
-    /* Asked for, so that an SM (228 KB) holds two CTAs at most and their columns of TMEM fit: tcgen05.alloc must not
-     * wait here. Two clusters, each holding columns on one SM and waiting for some on another's, would never end. */
+    /* Asked for so that an SM (228 KB) holds two CTAs at most, and their columns of TMEM fit: tcgen05.alloc must not
+     * wait here. Two clusters would never end if each held columns of one SM and waited for some of another. */
     SHARED_BYTES = 80 * 1024,
 };
 
@@ -72,7 +72,7 @@ struct witness {
 struct shared_storage {
     alignas(1024) unsigned char a[A_BYTES];
     alignas(1024) unsigned char b[B_BYTES];
-    uint64_t full; /* 1 arrival, ours, and A_BYTES + B_BYTES from the TMAs of all who share our tiles */
+    uint64_t full; /* 1 arrival, ours, and A_BYTES + B_BYTES from the TMAs of all CTAs that share our tiles */
     uint64_t free; /* cluster_m + cluster_n - 1 arrivals: the commits of all CTAs that share a tile with us */
     uint64_t done; /* 1 arrival: our last commit, when the accumulator is complete */
     uint32_t tmem_base;
@@ -85,7 +85,7 @@ static_assert(sizeof(struct shared_storage) <= SHARED_BYTES, "the storage fits")
 
 struct sharing {
     uint32_t x, y;
-    uint16_t a, b, commit; /* masks: who needs our tile of A (same x), of B (same y), either */
+    uint16_t a, b, commit; /* masks: the CTAs that need our tile of A (same x), of B (same y), either */
 };
 
 static __device__ __forceinline__ struct sharing find_sharing(const struct gemm *g) {
@@ -136,10 +136,10 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
         mbarrier_wait_cluster(full, kt & 1); /* all slices of both tiles have landed here */
         tcgen05_fence_after();               /* the UMMAs come after the wait; TMA to UMMA is one proxy */
         issue_k_tile(g, s->tmem_base, a_desc, b_desc, kt == 0);
-        umma_commit_multicast(free, share->commit); /* tells all who write into our tiles */
+        umma_commit_multicast(free, share->commit); /* tells the writers of our tiles */
         if (kt == g->k_tiles - 1)
             umma_commit(done);
-        /* All whom we write to have read their tiles. The last time: all that was sent here has arrived. */
+        /* The CTAs that we write to have read their tiles. In the last round: all that was sent here has arrived. */
         mbarrier_wait_cluster(free, kt & 1);
     }
 }
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(THREADS)
         }
         __syncwarp();
     }
-    cluster_sync(); /* everybody runs, everybody's barriers are there; tmem_base is */
+    cluster_sync(); /* all CTAs run and have initialised their barriers; tmem_base is written */
 
     if (warp == 0) {
         if (elect_one())
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(THREADS)
     }
     __syncwarp();
     tcgen05_fence_before(); /* the last wait::ld has completed our loads; order them before the barrier */
-    cluster_sync();         /* whatever was sent by anybody has arrived: now we may go */
+    cluster_sync();         /* all that any CTA sent has arrived: now we may exit */
     if (warp == 0)
         tmem_dealloc(s->tmem_base, TILE_N);
 }

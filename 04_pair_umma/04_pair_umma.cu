@@ -27,21 +27,21 @@
 /* ---------------------------------------------------------------- sizes */
 
 enum {
-    MAX_HALF_M = 128,    /* rows of A and D a CTA: half of the pair's 256, or of 128 with --mma-m 128 */
-    TILE_N = 256,        /* columns of D a pair */
-    HALF_N = TILE_N / 2, /* rows of B a CTA */
+    MAX_HALF_M = 128,    /* rows of A and D in a CTA: half of the pair's 256, or of 128 with --mma-m 128 */
+    TILE_N = 256,        /* columns of D in a pair */
+    HALF_N = TILE_N / 2, /* rows of B in a CTA */
     TILE_K_BYTES = 128,  /* of a row of A or B: 64 f16, 32 tf32, 128 fp8; one swizzle span */
-    UMMA_K_BYTES = 32,   /* of a row, that one UMMA multiplies */
+    UMMA_K_BYTES = 32,   /* bytes of a row that one UMMA multiplies */
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
     ATOM_BYTES = 8 * TILE_K_BYTES, /* 8 rows x 128 bytes: the swizzle pattern repeats from here */
     MAX_A_BYTES = MAX_HALF_M * TILE_K_BYTES,
     B_BYTES = HALF_N * TILE_K_BYTES,
     THREADS = 128,         /* a warpgroup: four warps x 32 lanes reach all of TMEM's 128 lanes */
-    EPILOGUE_COLUMNS = 32, /* accumulator columns, hence registers, a thread handles at a time */
+    EPILOGUE_COLUMNS = 32, /* accumulator columns that a thread handles at a time, a register each */
     MAX_CLUSTER = 16,      /* CTAs; a multicast mask has 16 bits */
     MAX_SIDE = 4,          /* CTAs of a cluster along M or N */
-    /* Asked for, so that an SM (228 KB) holds two CTAs at most and their columns of TMEM fit: tcgen05.alloc must not
-     * wait here. Two clusters, each holding columns on one SM and waiting for some on another's, would never end. */
+    /* Asked for so that an SM (228 KB) holds two CTAs at most, and their columns of TMEM fit: tcgen05.alloc must not
+     * wait here. Two clusters would never end if each held columns of one SM and waited for some of another. */
     SHARED_BYTES = 80 * 1024,
 };
 
@@ -51,8 +51,8 @@ static_assert(HALF_N / (MAX_SIDE / 2) * TILE_K_BYTES % ATOM_BYTES == 0, "a slice
 struct gemm {
     int n;                    /* columns of C and D */
     int k_tiles, tile_k;      /* tiles along K, and elements of each */
-    int cluster_m, cluster_n; /* CTAs of a cluster along M, two a pair, and along N */
-    int half_m;               /* rows of A and D a CTA: 128 or 64 */
+    int cluster_m, cluster_n; /* CTAs of a cluster along M, two in each pair, and along N */
+    int half_m;               /* rows of A and D in a CTA: 128 or 64 */
     const float *c;
     float *d;
     float alpha, beta;
@@ -109,7 +109,7 @@ static __device__ __forceinline__ struct sharing find_sharing(const struct gemm 
 
 /* ---------------------------------------------------------------- the K loop, one thread of each CTA */
 
-/* Loads our slices of our halves of the tiles at `k`, for all CTAs that need them. The bytes count at the leaders. */
+/* Loads our slices of our halves of the tiles at `k`, for all CTAs that need them. The leaders count the bytes. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct sharing *share,
                                                    struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
                                                    int k) {
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const s
     tma_load_2d_multicast_pair(smem_address(s->b) + b_slice * TILE_K_BYTES, b, k, b_row + b_slice, full, share->b);
 }
 
-/* The UMMAs of one K tile, of the leader for both: the descriptors step 32 bytes along K inside the swizzle atom. */
+/* The UMMAs of one K tile, by the leader for both CTAs: descriptors step 32 bytes along K in the swizzle atom. */
 static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint64_t a_desc,
                                                     uint64_t b_desc, int first) {
     for (int i = 0; i < UMMAS_PER_TILE; i++) {
@@ -147,11 +147,11 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
             mbarrier_wait_cluster(full, kt & 1); /* both CTAs' tiles have landed */
             tcgen05_fence_after();               /* the UMMAs come after the wait; TMA to UMMA is one proxy */
             issue_k_tile(g, s->tmem_base, a_desc, b_desc, kt == 0);
-            umma_pair_commit_multicast(free, share->commit); /* tells all who write into our pair's tiles */
+            umma_pair_commit_multicast(free, share->commit); /* tells the writers of our pair's tiles */
             if (kt == g->k_tiles - 1)
                 umma_pair_commit_multicast(done, share->pair);
         }
-        /* All whom we write to have read their tiles. The last time: all that was sent here has arrived. */
+        /* The CTAs that we write to have read their tiles. In the last round: all that was sent here has arrived. */
         mbarrier_wait_cluster(free, kt & 1);
     }
 }
@@ -182,7 +182,7 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
 }
 
 /* Grid: M / half_m by N / 256 CTAs of 128 threads, in clusters of cluster_m by cluster_n: x runs along M, so that the
- * CTAs of a pair lie one below the other in D. a, b: boxes of one slice. Dynamic shared memory: SHARED_BYTES, struct
+ * tiles of a pair are one below the other in D. a, b: boxes of one slice. Dynamic shared memory: SHARED_BYTES, struct
  * shared_storage first. */
 __global__ void __launch_bounds__(THREADS)
     pair_umma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -202,12 +202,12 @@ __global__ void __launch_bounds__(THREADS)
         fence_mbarrier_init(); /* to the cluster, and to its TMAs and tensor cores */
     }
     __syncwarp();
-    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    cluster_sync(); /* all CTAs run, the peer too, and have initialised their barriers */
     if (warp == 0) {
         tmem_pair_alloc(smem_address(&s->tmem_base), columns); /* with the peer's warp 0 */
         tmem_pair_relinquish_alloc_permit();
     }
-    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+    cluster_sync(); /* both CTAs have their columns, and all threads see tmem_base */
 
     if (warp == 0) {
         if (elect_one())
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(THREADS)
     }
     __syncwarp();
     tcgen05_fence_before(); /* the last wait::ld has completed our loads; order them before the barrier */
-    cluster_sync();         /* both CTAs have read; whatever was sent by anybody has arrived: now we may go */
+    cluster_sync();         /* both CTAs have read, and all that any CTA sent has arrived: now we may exit */
     if (warp == 0)
         tmem_pair_dealloc(s->tmem_base, columns); /* with the peer's warp 0 */
 }

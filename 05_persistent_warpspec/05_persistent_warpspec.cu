@@ -1,8 +1,8 @@
 /* 05_persistent_warpspec - D = relu?(alpha A B^T + beta C), batched: every warp has one role, every CTA stays.
  *
  * The pairs and the multicast of step 04, now without pauses. A CTA is launched once and makes many tiles of D; its
- * warps load, multiply, fetch C and write D at the same time, each on another part of the work, and talk through
- * mbarriers alone. Any M, N, K and batch whose rows are multiples of 16 bytes.
+ * warps load, multiply, fetch C and write D at the same time, each for another part of the work. They synchronise only
+ * through mbarriers. Any M, N, K and batch whose rows are multiples of 16 bytes.
  *
  * sizes.h comes first: sizes, the warps' roles, parameters. The host's part is in launch.h.
  * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
@@ -27,7 +27,7 @@
 #include "verify.h"
 
 /* ---------------------------------------------------------------- shared storage and barriers
- * The same layout in all CTAs of a cluster. Behind it: subtiles of D, of C where there is one, stages of A and B. */
+ * The same layout in all CTAs of a cluster. After it: subtiles of D, of C if there is one, stages of A and B. */
 
 struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
@@ -68,8 +68,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
- * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase that it waits for next. The role
+ * that fills stages begins with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };
@@ -88,7 +88,7 @@ struct place {
     uint32_t x, y, leads; /* leads: 1 in the even CTA */
     uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
     uint16_t pair;        /* we and our peer */
-    uint16_t commit;      /* both CTAs of every pair that loads for ours */
+    uint16_t commit;      /* both CTAs of every pair that loads tiles for ours */
 };
 
 static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
@@ -107,8 +107,8 @@ static __device__ __forceinline__ struct place find_place(const struct gemm *g) 
 }
 
 /* ---------------------------------------------------------------- the work, item by item
- * Every role walks the same sequence on its own. Static: item number = cluster number, then on by the number of
- * clusters. clc: the cluster's own number, then what the answers say. */
+ * Every role walks the same sequence on its own. Static: the first item's number is the cluster's; each next one is
+ * the number of clusters further. clc: first the cluster's own number, then what the answers say. */
 
 struct work {
     uint32_t index, valid;
@@ -129,7 +129,7 @@ static __device__ __forceinline__ struct work work_first(const struct gemm *g, c
     return w;
 }
 
-/* threads: 1 where one thread asks, 32 where a converged warp does. */
+/* threads: 1 if one thread calls it, 32 if a converged warp does. */
 static __device__ __forceinline__ void work_next(const struct gemm *g, const struct place *p, struct shared_storage *s,
                                                  struct work *w, int threads) {
     if (!g->clc) {
@@ -144,7 +144,7 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
         if (threads == 32)
             __syncwarp();
         if (threads == 1 || lane_index() == 0) {
-            fence_release_shared(); /* here, below the barrier: the other lanes' reads too */
+            fence_release_shared(); /* after the barrier, so for the other lanes' reads, too */
             mbarrier_arrive_relaxed(cluster_map(smem_address(&s->answer_empty[w->answer.at]), 0));
         }
         ring_next(&w->answer, ANSWERS);
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
 
 /* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
 
-/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+/* Loads a box of A or B to the same place in all CTAs of the mask `ctas`; the leaders count the bytes. */
 static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
                                                 uint32_t x, uint32_t y, uint32_t matrix) {
     if (ctas & (ctas - 1))
@@ -179,10 +179,10 @@ static __device__ __forceinline__ void load_role(const struct gemm *g, const str
     const uint32_t ab = smem_address(s) + g->ab_at, to_a = ab + a_slice * g->a.slice_bytes,
                    to_b = ab + g->a_bytes + b_slice * g->b.slice_bytes;
     struct ring stage = {0, 1};
-    uint32_t is_empty = 1; /* the answer of the peek */
+    uint32_t is_empty = 1; /* the answer of the latest test_wait */
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
         const uint32_t b_row = w.n + (p->leads ? 0 : g->tile_n / 2);
-        /* where our slices begin in K tile 0: M or N lies along y, along x if it is contiguous */
+        /* where our slices begin in K tile 0: M or N runs along y, or along x if it is contiguous */
         uint32_t a_x = g->a.mn_major ? w.m : 0, a_y = w.m - a_x + a_slice * g->a.slice_rows;
         uint32_t b_x = g->b.mn_major ? b_row : 0, b_y = b_row - b_x + b_slice * g->b.slice_rows;
 #pragma unroll 1
@@ -217,8 +217,8 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum u
 /* kind: g->kind, as a constant in each call, so that the loop has one UMMA in it and no choice of three. */
 static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
                                                 enum umma_kind kind) {
-    /* A descriptor's low 14 bits count the CTA's shared memory in 16 bytes. All of that has fewer than 2^18 bytes, so
-     * a stage and a step further is one addition, which does not carry out of the field. */
+    /* A descriptor's low 14 bits are an address in units of 16 bytes. Shared memory has fewer than 2^18 bytes, so one
+     * addition moves the address by stages and steps, and it does not carry out of the field. */
     const uint32_t ab = smem_address(s) + g->ab_at, tmem_base = s->tmem_base;
     const uint64_t a_first = umma_smem_advance(g->a.desc, ab);
     const uint64_t b_first = umma_smem_advance(g->b.desc, ab + g->a_bytes);
@@ -355,7 +355,7 @@ static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const
                 float x[SUBTILE_COLUMNS];
                 get_accumulator(g, window + acc.at * g->tile_n + column, x);
                 if (column + SUBTILE_COLUMNS == g->tile_n) {
-                    tcgen05_fence_before(); /* all read: the leader may have it overwritten */
+                    tcgen05_fence_before(); /* all is read: the leader may overwrite it */
                     __syncwarp();
                     if (lane == 0)
                         mbarrier_arrive_relaxed(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
@@ -387,11 +387,11 @@ static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const
         ring_next(&acc, ACCUMULATORS);
     }
     if (lane == 0)
-        tma_store_wait_read<0>(); /* shared memory goes with the CTA */
+        tma_store_wait_read<0>(); /* shared memory ends with the CTA */
 }
 
 /* ---------------------------------------------------------------- schedule warp: one thread of each CTA, with clc
- * Every CTA expects the answer, rank 0 asks; it asks one ahead, while everybody still works. */
+ * Every CTA expects the answer; rank 0 asks for it, one item ahead, while all CTAs still work. */
 
 static __device__ __forceinline__ void schedule_role(const struct gemm *g, const struct place *p,
                                                      struct shared_storage *s) {
@@ -400,7 +400,7 @@ static __device__ __forceinline__ void schedule_role(const struct gemm *g, const
     struct work w = work_first(g, p);
     while (w.valid) {
         const uint32_t full = smem_address(&s->answer_full[empty.at]);
-        mbarrier_arrive_expect_tx(full, sizeof s->answer[0]); /* the last phase is over: we have read it */
+        mbarrier_arrive_expect_tx(full, sizeof s->answer[0]); /* the last answer has been read */
         if (asks) {
             mbarrier_wait_cluster(smem_address(&s->answer_empty[empty.at]), empty.parity);
             clc_acquire();
@@ -437,14 +437,14 @@ __global__ void __launch_bounds__(CLC_THREADS, 1)
         tma_prefetch_map(&d);
     }
     __syncwarp();
-    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    cluster_sync(); /* all CTAs run, the peer too, and have initialised their barriers */
     if (warp == MMA_WARP) {
         tmem_pair_alloc(smem_address(&s->tmem_base), ACCUMULATORS * g.tile_n); /* with the peer's MMA warp */
         tmem_pair_relinquish_alloc_permit();
     }
-    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+    cluster_sync(); /* both CTAs have their columns, and all threads see tmem_base */
 
-    /* the types are known at the launch: a copy of the role for each, without a choice inside of its loop */
+    /* each type has a copy of the role, so that no role chooses by type inside its loop */
     if (warp < EPILOGUE_WARPS) {
         if (g.out == OUT_F32)
             epilogue_role(&g, &p, s, &d, OUT_F32);
@@ -468,7 +468,7 @@ __global__ void __launch_bounds__(CLC_THREADS, 1)
     }
     __syncwarp();
     tcgen05_fence_before(); /* the epilogue's loads before the columns are given back */
-    cluster_sync();         /* nobody else arrives on our barriers or writes into our stages any more */
+    cluster_sync();         /* no CTA arrives on our barriers or writes into our stages any more */
     tcgen05_fence_after();
     if (warp == MMA_WARP)
         tmem_pair_dealloc(s->tmem_base, ACCUMULATORS * g.tile_n); /* with the peer's MMA warp */

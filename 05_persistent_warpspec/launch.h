@@ -26,7 +26,7 @@ static inline struct operand make_operand(const struct elem_info *e, int mn_majo
         o.desc = umma_smem_desc_packed(0, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, rows);
         return o;
     }
-    /* tile_k rows of up to 128 bytes of M or N each; more of M or N are more boxes */
+    /* tile_k rows of at most 128 bytes of M or N each; a wider part is several boxes */
     const uint32_t row_bytes = rows * (uint32_t)e->bytes, span = row_bytes < 128 ? row_bytes : 128;
     const enum umma_swizzle swizzle = operand_swizzle(e, 1, span);
     o.boxes = row_bytes / span;
@@ -65,7 +65,7 @@ static inline struct gemm make_plan(const struct problem *p, uint32_t shared, ui
     g.a_bytes = CTA_M * TILE_K_BYTES;
     g.stage_bytes = g.a_bytes + g.tile_n / 2 * TILE_K_BYTES;
     g.out = (enum out_type)p->out;
-    g.ab_at = buffer_at(g.out, p->beta != 0 ? 2 * BUFFERS : BUFFERS); /* behind D's, or D's and C's */
+    g.ab_at = buffer_at(g.out, p->beta != 0 ? 2 * BUFFERS : BUFFERS); /* after D's, or D's and C's */
     g.stages = (shared - g.ab_at) / g.stage_bytes;                    /* all that is left */
     g.stages = g.stages < MAX_STAGES ? g.stages : MAX_STAGES;
     if (g.stages < MIN_STAGES) {

@@ -1,4 +1,4 @@
-/* out_type.cuh - the types of C and D, and the ReLU in front of the rounding. */
+/* out_type.cuh - the types of C and D, and the ReLU before the rounding. */
 #ifndef STEP05_OUT_TYPE_CUH
 #define STEP05_OUT_TYPE_CUH
 
@@ -33,7 +33,7 @@ static __device__ __forceinline__ float2 unpack_two(enum out_type type, uint32_t
     return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xFFFF0000u));
 }
 
-/* What is negative becomes 0. A NaN stays one: fmaxf(x, 0) would make it a 0, and hide what went wrong before. */
+/* Negative values become 0. A NaN stays a NaN: fmaxf(x, 0) would make it 0, and hide what went wrong before. */
 static __device__ __forceinline__ float relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 /* ---------------------------------------------------------------- host */

@@ -137,7 +137,7 @@ static inline void print_problem(const struct problem *p) {
 
 /* ---------------------------------------------------------------- inputs */
 
-/* The floats are m x k and n x k, whatever the major is; the bytes lie as the GPU gets them. */
+/* The floats are m x k and n x k, whatever the major is; the bytes are in the GPU's layout. */
 struct inputs {
     float *a, *b, *c;
     unsigned char *a_bytes, *b_bytes, *c_bytes;

@@ -1,7 +1,7 @@
-/* raster.h - in which order the tiles of D are made: the way from a work item's number to its place. Host and device.
+/* raster.h - the order in which tiles of D are made: from a work item's number to its place in D. Host and device.
  *
- * Items that run at the same time should share rows of A and columns of B while those are in L2. So tiles are walked in
- * groups of some rows, down each column of the group, then the next column, then the next group, then the next matrix:
+ * Items that run at the same time should share rows of A and columns of B while those are in L2. So tiles are taken in
+ * groups of some rows: down a column of the group, then its next column, then the next group, then the next matrix:
  *
  *     0  2  4  6          groups of 2 rows in 3 x 4 tiles
  *     1  3  5  7

@@ -13,13 +13,13 @@
 /* ---------------------------------------------------------------- sizes */
 
 enum {
-    CTA_M = 128,        /* rows of A and D a CTA, half of the pair's 256 */
-    MAX_TILE_N = 256,   /* columns of D a pair; 128 with --tile-n 128. Each CTA holds half of these rows of B */
-    TILE_K_BYTES = 128, /* of K: 64 f16, 32 tf32, 128 fp8 */
-    UMMA_K_BYTES = 32,  /* of K, that one UMMA multiplies */
+    CTA_M = 128,        /* rows of A and D in a CTA, half of the pair's 256 */
+    MAX_TILE_N = 256,   /* columns of D in a pair; 128 with --tile-n 128. Each CTA holds half as many rows of B */
+    TILE_K_BYTES = 128, /* along K: 64 f16, 32 tf32, 128 fp8 */
+    UMMA_K_BYTES = 32,  /* along K, that one UMMA multiplies */
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
     ACCUMULATORS = 2,     /* in tensor memory: one is filled while the other is read */
-    SUBTILE_COLUMNS = 32, /* of D, that the epilogue handles at a time: registers of a thread */
+    SUBTILE_COLUMNS = 32, /* of D that the epilogue handles at a time: registers of a thread */
     BUFFERS = 2,          /* subtiles of C in shared memory, and of D */
     ANSWERS = 2,          /* of cluster launch control */
     MIN_STAGES = 2,
@@ -44,15 +44,15 @@ static_assert(MAX_TILE_N / 2 % (BUFFERS * SUBTILE_COLUMNS) == 0, "a tile is whol
 
 /* ---------------------------------------------------------------- parameters, the same for all CTAs */
 
-/* How a CTA's part of a K tile of A or B is loaded, and how the tensor core reads it. */
+/* How a CTA's part of a K tile of A or B is loaded into shared memory, and how the tensor core reads it there. */
 struct operand {
     uint32_t mn_major;    /* 1: M or N is contiguous in memory, 0: K */
-    uint32_t boxes;       /* that the part consists of side by side: M-major rows may be wider than a swizzle span */
+    uint32_t boxes;       /* in the part, side by side: M-major rows may be wider than a swizzle span */
     uint32_t box_bytes;   /* from one box to the next in shared memory */
     uint32_t box_columns; /* elements, from one box to the next in memory */
-    uint32_t slice_rows;  /* of a box, that one CTA loads for all who need them: rows of the tensor map */
+    uint32_t slice_rows;  /* of a box that one CTA loads for all that need them: rows of the tensor map */
     uint32_t slice_bytes;
-    uint32_t step_x, step_y; /* columns and rows of the tensor map, from one K tile to the next: one is 0 */
+    uint32_t step_x, step_y; /* columns and rows of the tensor map from one K tile to the next: one is 0 */
     uint64_t desc;           /* SMEM descriptor of a part at address 0 */
     uint64_t umma_step;      /* from one UMMA's operand to the next, as the descriptor counts: in 16 bytes */
 };
@@ -60,8 +60,8 @@ struct operand {
 struct gemm {
     struct operand a, b;
     uint32_t k_tiles, tile_k;              /* tiles along K, and elements of each */
-    uint32_t tile_n;                       /* columns of D a pair: 256 or 128 */
-    uint32_t cluster_m, cluster_n;         /* CTAs of a cluster along M, two a pair, and along N */
+    uint32_t tile_n;                       /* columns of D in a pair: 256 or 128 */
+    uint32_t cluster_m, cluster_n;         /* CTAs of a cluster along M, two in each pair, and along N */
     uint32_t stages, stage_bytes, a_bytes; /* a stage is a_bytes of A, then B */
     uint32_t ab_at;                        /* offset of the first stage in shared memory */
     struct raster raster;                  /* work item to place in D */
@@ -78,7 +78,7 @@ struct gemm {
 
 enum { STORAGE_BYTES = 1024 }; /* struct shared_storage; the first stage is on the boundary of the swizzle pattern */
 
-/* A subtile of C or D in shared memory, and where buffer i is: 0 and 1 are D's, 2 and 3 C's. */
+/* Bytes of a subtile of C or D in shared memory, and the offset of buffer i: 0 and 1 are D's, 2 and 3 C's. */
 static inline __host__ __device__ uint32_t subtile_bytes(enum out_type out) {
     return CTA_M * SUBTILE_COLUMNS * (uint32_t)out_bytes(out);
 }

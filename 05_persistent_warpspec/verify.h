@@ -1,7 +1,7 @@
 /* verify.h - is D right? All of it, or a sample that touches every edge of every tile. Host only.
  *
- * The measure is that of common/compare.h, but for the rounding to D's type, of which the half unit that it may lose is
- * taken off first. Not part of the measure: where it lies. So every element is checked against its own expected value.
+ * The measure is that of common/compare.h, after subtracting the half unit that rounding to D's type may lose. Every
+ * element is compared with the expected value of its own place, so a right value in a wrong place is an error.
  */
 #ifndef STEP05_VERIFY_H
 #define STEP05_VERIFY_H

@@ -1,16 +1,16 @@
 /* clc.cuh - cluster launch control: a running cluster takes over the work of one that has not been launched yet.
  *
- * A grid with a cluster for each piece of work: the first ones fill the GPU, and each, while it works, asks for the
- * launch of a later one to be cancelled. If that succeeds it gets the number of that cluster's first CTA and does its
- * work; if not, nothing is left. PTX ISA 9.7.13.17, 9.7.13.18.
+ * The grid has one cluster for each piece of work. The first clusters fill the GPU. While one works, it asks that the
+ * launch of a later one be cancelled. If that succeeds, it gets the number of the later cluster's first CTA and does
+ * its work; if not, no work is left. PTX ISA 9.7.13.17, 9.7.13.18.
  */
 #ifndef COMMON_CLC_CUH
 #define COMMON_CLC_CUH
 
 #include <stdint.h>
 
-/* Asks once, for the whole cluster. The answer is 16 bytes at `response` in the shared memory of each of its CTAs; they
- * count on the mbarrier at `bar` there. Both: shared-window addresses of this CTA.
+/* Asks once, for the whole cluster. Each of its CTAs gets the answer, 16 bytes at `response` in its shared memory, and
+ * the mbarrier at `bar` there counts these bytes. Both are shared-window addresses of this CTA.
  * Who: one thread of the cluster, and none after an answer "no". All CTAs of the cluster must be running.
  * Completion: asynchronous, by the mbarriers. PTX ISA 9.7.13.17. */
 static __device__ __forceinline__ void clc_try_cancel(uint32_t response, uint32_t bar) {

@@ -82,8 +82,8 @@ static __device__ __forceinline__ void cluster_sync(void) {
  *
  * Two CTAs whose ranks differ in the last bit only. The even one leads here; the ISA leaves the choice open. */
 
-/* A shared-window address of either CTA of the pair, as the leader's: the same offset, bit 24 cleared, which is bit 0
- * of the rank. What mapa would say for rank & ~1, in one AND. */
+/* The leader's address for a shared-window address of either CTA of the pair: the same offset, with bit 24 cleared,
+ * which is bit 0 of the rank. mapa for rank & ~1 would give the same; this is one AND. */
 static __device__ __forceinline__ uint32_t pair_leader_address(uint32_t address) { return address & 0xFEFFFFFFu; }
 
 #endif

@@ -1,11 +1,11 @@
 /* cmdline.h - one command line for all steps: `--name value`, `--name=value` or `--flag`, from a table.
  *
- * A step fills an array of struct cl_option; what a variable holds when cmdline_parse() is called is its default and is
- * shown by --help. A value that is not allowed gets one line on stderr that says what is, and exit code 2. --help
- * prints the table and exits with 0. Host only.
+ * A step fills an array of struct cl_option. The value of a variable before cmdline_parse() is its default, which
+ * --help shows. For a value that is not allowed, one line on stderr says what is allowed, and the exit code is 2.
+ * --help prints the table and exits with 0. Host only.
  *
- * Call it first in main(): it also has stdout go out line by line, so that what the step prints and what is reported on
- * stderr stand in order, in a file too.
+ * Call it first in main(): it also makes stdout line-buffered. So the output of the step and reports on stderr are in
+ * the right order, also in a file.
  */
 #ifndef COMMON_CMDLINE_H
 #define COMMON_CMDLINE_H
@@ -23,7 +23,7 @@ enum cl_kind {
     CL_FLOAT,  /* float: any finite number */
     CL_SEED,   /* uint64_t */
     CL_CHOICE, /* int: index of a word in `choices`, which ends with NULL */
-    CL_FLAG,   /* int: 1 where the option stands, with nothing behind it */
+    CL_FLAG,   /* int: 1 if the option is given; it takes no value */
 };
 
 struct cl_option {
@@ -124,7 +124,7 @@ static inline void cl_help(const char *program, const char *purpose, const struc
     printf("  --%-9s this text\n", "help");
 }
 
-/* Stores the value; 0 where it is not allowed. */
+/* Stores the value in the option's variable. Returns 0 if it is not allowed. */
 static inline int cl_store(const struct cl_option *o, const char *text) {
     char *end;
     errno = 0;
@@ -170,8 +170,8 @@ static inline const struct cl_option *cl_find(const struct cl_option *options, i
     return NULL;
 }
 
-/* The exit code of a step that has printed all: `code`, but 1 and a line on stderr where stdout did not take it, for
- * example on a full disk. */
+/* The exit code of a step after its last output: `code`. But if stdout did not take all of it, for example on a full
+ * disk: 1, and a line on stderr. */
 static inline int cmdline_end(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;

@@ -19,8 +19,8 @@
 
 struct compare_result {
     double worst;     /* relative error of the worst element; infinite where D is NaN or an infinity */
-    int row, column;  /* where */
-    double got, want; /* what */
+    int row, column;  /* of that element */
+    double got, want; /* its value in D, and the reference's */
     size_t bad;       /* elements beyond the bound */
     double bound;
 };
@@ -40,14 +40,14 @@ static inline double compare_bound(int k, enum umma_kind kind) {
     return (k + steps + 1.5) * ulp;
 }
 
-/* Counts one element of D in. scale: what its error is measured against; loss: what rounding to D's type may take, 0
- * for f32. */
+/* Adds one element of D to the result. scale: the size that its error is divided by; loss: the error that rounding to
+ * D's type may make, 0 for f32. */
 static inline void compare_element(struct compare_result *r, int row, int column, double got, double want, double scale,
                                    double loss) {
     double off = got == want ? 0 : fabs(got - want); /* not by fmax() below: that would make a NaN a 0 */
     off = off <= loss ? 0 : off - loss;
     double error = off == 0 ? 0 : off / scale;
-    if (!(error < INFINITY)) /* NaN compares false with everything: name what is wanted, not what is not */
+    if (!(error < INFINITY)) /* NaN compares false with everything, so `error >= INFINITY` would miss it */
         error = INFINITY;
     if (!(error <= r->bound))
         r->bad++;
@@ -100,7 +100,7 @@ static const char *const verify_names[] = {"auto", "full", "sampled", "none", NU
 
 enum { SAMPLES = 4096 }; /* elements of D, at least */
 
-#define SAMPLE_SEED 0x5A5A5A5A5A5A5A5Aull /* makes of the inputs' seed the sample's */
+#define SAMPLE_SEED 0x5A5A5A5A5A5A5A5Aull /* XORed with the seed of the inputs: the seed of the sample */
 
 /* What auto stands for: the reference takes a CPU about a second for 1024 cubed multiply-adds, which is the most that
  * is checked in full. */

@@ -5,7 +5,7 @@
  *
  * Everything here is pure arithmetic: usable on the device, on the host, and from plain C. Addresses and strides are
  * bytes; matrices are counted in elements. Nothing is checked here: a field that does not fit is cut to its width, as
- * the hardware would do with the register it gets; umma_idesc_error() says what Table 39 thinks of a combination.
+ * the hardware would do with the register it gets. umma_idesc_error() checks a combination against Table 39.
  */
 #ifndef COMMON_DESCRIPTORS_H
 #define COMMON_DESCRIPTORS_H
@@ -55,13 +55,13 @@ enum umma_d_format { UMMA_D_F16 = 0, UMMA_D_F32 = 1, UMMA_D_S32 = 2 };
 
 /* ---------------------------------------------------------------- SMEM descriptor */
 
-/* The fields with their meaning restored: bytes, not units of 16 bytes. */
+/* The fields as values: addresses and offsets in bytes, not in units of 16 bytes. */
 struct umma_smem_fields {
     uint32_t start;        /* bits  0-13  start address, 16-byte aligned, shared::cta window */
     uint32_t leading;      /* bits 16-29  leading dimension byte offset (LBO) */
     uint32_t stride;       /* bits 32-45  stride dimension byte offset (SBO) */
     uint32_t version;      /* bits 46-48  fixed: 1 */
-    uint32_t base_offset;  /* bits 49-51  (pattern start >> 7) & 7 where the pattern is not on its own boundary */
+    uint32_t base_offset;  /* bits 49-51  (pattern start >> 7) & 7 if the pattern is not on its own boundary */
     uint32_t leading_mode; /* bit  52     0 relative offset, 1 absolute address (sm_103a) */
     uint32_t fixed;        /* bits 53-60  fixed: 0 */
     uint32_t swizzle;      /* bits 61-63  enum umma_swizzle */
@@ -103,7 +103,7 @@ UMMA_FN uint64_t umma_smem_advance(uint64_t desc, uint32_t bytes) {
     return (desc & ~0x3FFFull) | ((desc + umma_encode16(bytes)) & 0x3FFF);
 }
 
-/* Bytes along the contiguous dimension that one swizzle pattern spans; 16 where nothing is swizzled. */
+/* Bytes along the contiguous dimension that one swizzle pattern spans; 16 if nothing is swizzled. */
 UMMA_FN uint32_t umma_swizzle_span(enum umma_swizzle swizzle) {
     switch (swizzle) {
     case UMMA_SWIZZLE_32B:
@@ -118,7 +118,7 @@ UMMA_FN uint32_t umma_swizzle_span(enum umma_swizzle swizzle) {
     }
 }
 
-/* Where byte `offset` of an unswizzled tile goes (Table 55). offset: bytes from the start of the pattern, which lies on
+/* The swizzled place of byte `offset` of a tile (Table 55). offset: bytes from the start of the pattern, which is on
  * a 1024-, 512- or 256-byte boundary (Table 41). An XOR of address bits, so it is its own inverse:
  *
  *   32B               bit  4   ^= bit  7
@@ -142,12 +142,12 @@ UMMA_FN uint32_t umma_swizzle_offset(enum umma_swizzle swizzle, uint32_t offset)
 
 /* A densely packed tile, one swizzle span wide, its atoms one after the other (9.7.16.3, canonical layouts).
  *
- *   K-major    `extent` is rows of M or N: 8-row atoms of 8 x span bytes stacked along M or N. SBO is one atom. LBO is
- *              unused, by convention 1 unit, where swizzled; unswizzled the two 16-byte columns of a K step are each
- *              stored whole, so LBO is one column: extent * 16.
+ *   K-major    `extent` is rows of M or N: 8-row atoms of 8 x span bytes stacked along M or N. SBO is one atom. With a
+ *              swizzle LBO is unused, by convention 1 unit. Without one, each of the two 16-byte columns of a K step
+ *              is stored whole, so LBO is one column: extent * 16.
  *   MN-major   `extent` is K: atoms of span bytes x 8 K (4 K with 32-byte atoms) stacked along K first, so SBO is one
- *              atom and LBO the next span of M or N. Unswizzled the two swap their names: LBO is the next 8 K, SBO the
- *              next 16 bytes of M or N.
+ *              atom and LBO the next span of M or N. Without a swizzle the two swap their names: LBO is the next 8 K,
+ *              SBO the next 16 bytes of M or N.
  *
  * start: bytes, on the pattern's boundary. */
 UMMA_FN uint64_t umma_smem_desc_packed(uint32_t start, enum umma_major major, enum umma_swizzle swizzle,
@@ -222,8 +222,8 @@ UMMA_FN uint32_t umma_idesc(uint32_t m, uint32_t n, enum umma_d_format d, enum u
  * containers. */
 UMMA_FN uint32_t umma_k(enum umma_kind kind) { return kind == UMMA_KIND_F16 ? 16 : kind == UMMA_KIND_TF32 ? 8 : 32; }
 
-/* Why Table 39 and Table 42 refuse a dense, non-.ws shape and D type for cta_group 1 or 2, or NULL if they allow it.
- * Formats are not judged. */
+/* Why Table 39 or Table 42 forbids this dense, non-.ws shape and D type for cta_group 1 or 2; NULL: they allow it. The
+ * formats of A and B are not checked. */
 UMMA_FN const char *umma_idesc_error(uint32_t idesc, enum umma_kind kind, int cta_group) {
     struct umma_idesc_fields f = umma_idesc_unpack(idesc);
     uint32_t step = 8u * (uint32_t)cta_group;
@@ -261,7 +261,7 @@ static inline const char *umma_d_format_name(uint32_t format) {
     return names[format & 3];
 }
 
-/* One SMEM descriptor, one line a field. title: what it describes. */
+/* Prints a SMEM descriptor, one line for each field. title: what it describes. */
 static inline void umma_smem_print(FILE *out, const char *title, uint64_t desc) {
     struct umma_smem_fields f = umma_smem_unpack(desc);
     fprintf(out, "  %s  0x%016llx\n", title, (unsigned long long)desc);
@@ -275,7 +275,7 @@ static inline void umma_smem_print(FILE *out, const char *title, uint64_t desc) 
     fprintf(out, "    61-63  swizzle              %u       %s\n", f.swizzle, umma_swizzle_name(f.swizzle));
 }
 
-/* One instruction descriptor, one line a field. kind names the formats. */
+/* Prints an instruction descriptor, one line for each field. kind: says which formats the numbers mean. */
 static inline void umma_idesc_print(FILE *out, const char *title, uint32_t idesc, enum umma_kind kind) {
     struct umma_idesc_fields f = umma_idesc_unpack(idesc);
     fprintf(out, "  %s  0x%08x\n", title, idesc);

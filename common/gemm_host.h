@@ -1,5 +1,5 @@
 /* gemm_host.h - what the host does around D = alpha A B^T + beta C in steps 02 to 04, in the order of a run: options,
- * matrices, launch, verdict. What a step does by itself, it does between these. Host only. */
+ * matrices, launch, verdict. A step's own work comes between these calls. Host only. */
 #ifndef COMMON_GEMM_HOST_H
 #define COMMON_GEMM_HOST_H
 
@@ -25,13 +25,13 @@ struct gemm_problem {
     int verify, time; /* verify: enum verify; time: runs to measure, 0 for one launch and none */
 };
 
-/* What a step computes where the command line says nothing else. */
+/* What a step computes if the command line names nothing else. */
 static inline struct gemm_problem gemm_default(const char *step) {
     return (struct gemm_problem){
         .step = step, .m = 512, .n = 1024, .k = 256, .type = ELEM_F16, .alpha = 1.0f, .beta = 0.5f, .seed = 1};
 }
 
-/* The options --verify and --time, for a table; the variable is where they go. */
+/* The options --verify and --time, for a table. The argument is the variable that gets the value. */
 static inline struct cl_option gemm_verify_option(int *verify) {
     return cl_choice("verify", verify, "elements of D to check; auto: sampled above 1024 cubed", verify_names);
 }
@@ -41,7 +41,7 @@ static inline struct cl_option gemm_time_option(int *runs) {
                   TIMING_MAX_RUNS, 1);
 }
 
-/* A command line's size that must be whole tiles: otherwise one line on stderr and exit code 2. */
+/* A size on the command line must be whole tiles; if not, one line on stderr and exit code 2. */
 static inline void gemm_require_multiple(const char *step, const char *option, int value, int of, const char *why) {
     if (value % of == 0)
         return;
@@ -50,8 +50,8 @@ static inline void gemm_require_multiple(const char *step, const char *option, i
 }
 
 /* Reads the command line of a step: sizes, factors and type, then `own`, the options that only this step has, then the
- * seed and what is checked and measured. whole: said of M and N behind their help. Returns how many elements a K tile,
- * 128 bytes of a row, has; K is whole tiles. */
+ * seed, --verify and --time. whole: text after the help of M and N. Returns the elements of a K tile, which is 128
+ * bytes of a row; K must be whole tiles. */
 static inline int gemm_options(int argc, char **argv, const char *purpose, struct gemm_problem *p, const char *whole,
                                const struct cl_option *own, int own_count) {
     char m_help[64], n_help[64];
@@ -77,7 +77,7 @@ static inline int gemm_options(int argc, char **argv, const char *purpose, struc
     return tile_k;
 }
 
-/* The first two lines of what a step prints. */
+/* Prints the first two lines of a step's output. */
 static inline void gemm_print_problem(const struct gemm_problem *p) {
     printf("%s   D = alpha A B^T + beta C\n", p->step);
     printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
@@ -94,7 +94,7 @@ static inline void *gpu_upload(const void *host, size_t bytes) {
     return gpu;
 }
 
-/* GPU memory with every bit set: floats that are NaN, so an element never written is seen. The caller frees it. */
+/* GPU memory with every bit set: as floats they are NaN, so an element never written shows. The caller frees it. */
 static inline void *gpu_alloc_unwritten(size_t bytes) {
     void *gpu;
     CUDA_CHECK(cudaMalloc(&gpu, bytes));
@@ -102,14 +102,14 @@ static inline void *gpu_alloc_unwritten(size_t bytes) {
     return gpu;
 }
 
-/* Copies what lies on the GPU to the host, and frees it there. */
+/* Copies GPU memory to the host, then frees it on the GPU. */
 static inline void gpu_download(void *host, void *gpu, size_t bytes) {
     CUDA_CHECK(cudaMemcpy(host, gpu, bytes, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaFree(gpu));
 }
 
-/* The matrices: on the host as floats, A and B also as the bytes of their type, and on the GPU as the kernel has them.
- * d is what the GPU computed, once gemm_finish() has fetched it. */
+/* The matrices: on the host as floats, A and B also as the bytes of their type, and on the GPU as the kernel gets them.
+ * d: what the GPU computed, after gemm_finish() has fetched it. */
 struct gemm_data {
     float *a, *b, *c, *d;
     void *a_bytes, *b_bytes;
@@ -147,8 +147,8 @@ static inline struct gemm_data gemm_data_make(const struct gemm_problem *p) {
 /* ---------------------------------------------------------------- the launch */
 
 /* Launches a kernel in clusters of `cluster` CTAs, which divide the grid. smem: bytes of dynamic shared memory. args: a
- * pointer to each parameter, as for cudaLaunchKernelExC. More than 8 CTAs a cluster are more than every GPU of the
- * architecture must be able to place, so the kernel has to say that it knows. */
+ * pointer to each parameter, as for cudaLaunchKernelExC. Clusters of more than 8 CTAs are not portable: not every GPU
+ * must be able to place them. So the kernel needs an attribute that allows them. */
 static inline void launch_clusters(const void *kernel, dim3 grid, dim3 cluster, int threads, int smem, void **args) {
     cudaLaunchAttribute shape;
     shape.id = cudaLaunchAttributeClusterDimension;
@@ -182,8 +182,8 @@ static inline void gemm_timing_report(struct timing *t, const struct gemm_proble
     timing_report(t, p->step, size, type, 2.0 * p->m * p->n * p->k);
 }
 
-/* The multicast masks that the CTAs of a cluster used, as grids. witness: of each CTA by rank, with a_mask, b_mask and
- * commit_mask. note: behind the caption. */
+/* Prints the multicast masks that the CTAs of a cluster used, as grids. witness: of each CTA, by rank, with a_mask,
+ * b_mask and commit_mask. note: text after the caption. */
 template <class Witness>
 static inline void print_masks(const Witness *witness, int cluster_m, int cluster_n, const char *note) {
     const int used = 5 * cluster_n - 1, width = used < 6 ? 6 : used;
@@ -224,7 +224,7 @@ static inline void gemm_look(void *context, int row, int column) {
                     fabs((double)p->alpha) * s->a_length[row] * s->b_length[column] + fabs(add), 0);
 }
 
-/* Compares a sample of D, tiles being 128 x 256. *looked: elements of it. */
+/* Compares a sample of D, in tiles of 128 x 256. *looked: how many elements. */
 static inline struct compare_result gemm_compare_sample(const struct gemm_problem *p, const struct gemm_data *x,
                                                         double bound, size_t *looked) {
     double *a_length = row_lengths(p->m, p->k, x->a), *b_length = row_lengths(p->n, p->k, x->b);

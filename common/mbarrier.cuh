@@ -78,8 +78,8 @@ static __device__ __forceinline__ uint32_t mbarrier_try_wait_relaxed(uint32_t ba
     return done;
 }
 
-/* mbarrier_wait() between tcgen05 operations only: tensor memory on both sides, tcgen05_fence_after() next.
- * PTX ISA 9.7.16.6.4. */
+/* mbarrier_wait() that orders tcgen05 operations only: it hands over tensor memory, and tcgen05_fence_after() must
+ * follow. PTX ISA 9.7.16.6.4. */
 static __device__ __forceinline__ void mbarrier_wait_relaxed(uint32_t bar, uint32_t parity) {
     while (!mbarrier_try_wait_relaxed(bar, parity)) {
     }
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar, uint3
 }
 
 /* 1 if the phase of this parity is complete. Unlike try_wait it never sleeps, so a thread can ask early, while it has
- * other work. When it says 1, it is as good as mbarrier_wait_cluster(). PTX ISA 9.7.13.15.16. */
+ * other work. After a 1 all is ordered as after mbarrier_wait_cluster(). PTX ISA 9.7.13.15.16. */
 static __device__ __forceinline__ uint32_t mbarrier_test_wait_cluster(uint32_t bar, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t"

@@ -1,7 +1,7 @@
 /* tensor_map.h - the TMA's view of a matrix: 128 bytes that the driver fills in. Host only.
  *
  * cuTensorMapEncodeTiled is a function of the driver, libcuda. It is looked up at run time through the runtime, so a
- * program needs no libcuda to be linked, or started where there is none.
+ * program need not be linked with libcuda, and it also starts on a machine without one.
  */
 #ifndef COMMON_TENSOR_MAP_H
 #define COMMON_TENSOR_MAP_H
@@ -32,8 +32,8 @@ static inline tensor_map_encode_fn tensor_map_encoder(void) {
     return (tensor_map_encode_fn)function;
 }
 
-/* The TMA moves bytes; the type matters for what it fills in outside the tensor, zeros here. The fp8 types are bytes
- * to it, and tf32 is carried as the f32 that it is. */
+/* The TMA moves bytes. The type matters only for what it fills in outside the tensor, zeros here. So an fp8 type is a
+ * byte here, and tf32 is f32, which has the same 32 bits. */
 static inline CUtensorMapDataType tensor_map_type(enum elem_type type) {
     switch (type) {
     case ELEM_F16:
@@ -47,7 +47,7 @@ static inline CUtensorMapDataType tensor_map_type(enum elem_type type) {
     }
 }
 
-/* A row-major matrix on the GPU, in boxes of box_rows rows by 128 bytes, swizzled as the 128-byte pattern has it.
+/* A row-major matrix on the GPU, in boxes of box_rows rows by 128 bytes, with the 128-byte swizzle.
  * base: 16-byte aligned. rows, columns: elements; a row's bytes must be a multiple of 16. box_rows: 1 ... 256. */
 static inline CUtensorMap tensor_map_2d(void *base, enum elem_type type, uint64_t rows, uint64_t columns,
                                         uint32_t box_rows) {
@@ -67,9 +67,9 @@ static inline CUtensorMap tensor_map_2d(void *base, enum elem_type type, uint64_
     return map;
 }
 
-/* A batch of equal row-major matrices, one behind the other, in boxes of box_columns by box_rows by 1.
+/* A batch of row-major matrices of one size, one after the other, in boxes of box_columns by box_rows by 1.
  * base: 16-byte aligned. size: bytes of an element; a row's bytes must be a multiple of 16, a box's row's too and at
- * most the swizzle's span. A copy that reaches over an edge of a matrix is filled with zeros there, or clipped. */
+ * most the swizzle's span. Beyond an edge of a matrix, a load gets zeros, and a store writes nothing. */
 static inline CUtensorMap tensor_map_3d(void *base, CUtensorMapDataType type, size_t size, uint64_t batch,
                                         uint64_t rows, uint64_t columns, uint32_t box_rows, uint32_t box_columns,
                                         CUtensorMapSwizzle swizzle) {

@@ -5,9 +5,9 @@
  *         kernel<<<...>>>(...);
  *     timing_report(&t, ...);
  *
- * With 0 runs that is one launch and no line. Otherwise the launch is repeated, and each measured one finds inputs that
- * the GPU has not seen and an L2 cache that holds none of them. The last one has the inputs as they were made, so that
- * the D it leaves can be checked like any other.
+ * With 0 runs that is one launch, and no line is printed. Otherwise the launch is repeated. Each measured launch gets
+ * inputs that the GPU has not seen, and the L2 cache holds none of them. The last launch gets the inputs as they were
+ * made, so that its D can be checked like any other.
  */
 #ifndef COMMON_TIMING_H
 #define COMMON_TIMING_H
@@ -20,15 +20,15 @@
 #include "reference.h"
 
 enum {
-    TIMING_WARM_UPS = 3, /* unmeasured launches in front: the kernel is loaded, the clocks rise */
+    TIMING_WARM_UPS = 3, /* unmeasured launches first: they load the kernel, and the clocks rise */
     TIMING_MAX_RUNS = 1000,
-    TIMING_FLUSHES = 2, /* writes of twice the L2 in front of a run: longer than a launch takes the CPU */
-    TIMING_STEP = 4096, /* bytes, by which the inputs move on from run to run */
+    TIMING_FLUSHES = 2, /* writes of twice the L2 before a run: they take longer than the CPU's side of a launch */
+    TIMING_STEP = 4096, /* bytes by which the inputs move from run to run */
     TIMING_INPUTS = 2,
 };
 
-/* An operand: `bytes` at gpu, from host. Freshness comes from rotation: run by run, what lies at each place on the GPU
- * is what lay TIMING_STEP bytes behind it, so every sum is another, of numbers of the same kind. */
+/* An operand: `bytes` at gpu, copied from host. Each run gets fresh inputs by rotation: from run to run all bytes move
+ * by TIMING_STEP, so every sum has another value, from numbers of the same kind. */
 struct timing_input {
     void *gpu;
     const void *host;
@@ -39,7 +39,7 @@ struct timing {
     int runs, launched; /* launched: warm-ups count */
     struct timing_input input[TIMING_INPUTS];
     int inputs;
-    void *flush; /* more than the L2 cache, written in front of each run */
+    void *flush; /* more than the L2 cache, written before each run */
     size_t flush_bytes;
     cudaEvent_t start, stop;
     float *us; /* of each run */
@@ -73,11 +73,11 @@ static inline void timing_rotate(const struct timing_input *in, size_t by) {
         CUDA_CHECK(cudaMemcpy((char *)in->gpu + in->bytes - by, host, by, cudaMemcpyHostToDevice));
 }
 
-/* Waits for the launch before, if there was one, and reports what stopped it; then 1 and everything ready for the next
- * launch on the default stream, or 0. The start event is queued behind the write of `flush`, which takes the GPU longer
- * than the CPU takes to launch: so the launch's way to the GPU is not measured. */
+/* Waits for the launch before, if there was one, and reports what stopped it. Returns 1 when all is ready for the next
+ * launch on the default stream; 0: there is none. The start event is queued after the writes of `flush`, which take the
+ * GPU longer than the CPU needs to launch. So the time that a launch takes to reach the GPU is not measured. */
 static inline int timing_next(struct timing *t) {
-    const int run = t->launched - TIMING_WARM_UPS; /* the one in front of us */
+    const int run = t->launched - TIMING_WARM_UPS; /* the next one; below 0: a warm-up */
     if (t->launched && run > 0)
         CUDA_CHECK(cudaEventRecord(t->stop));
     if (t->launched)
@@ -106,8 +106,8 @@ static inline int timing_by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* One line for people and for scripts/bench.sh, if anything was measured: the median, the least and the most. name: of
- * the step. what: the problem, in words without blanks: sizes, types. flops: of one run. */
+/* Prints one line for people and for scripts/bench.sh, if anything was measured: the median, the least and the most.
+ * name: of the step. size, type: of the problem, words without blanks. flops: floating-point operations of one run. */
 static inline void timing_report(struct timing *t, const char *name, const char *size, const char *type, double flops) {
     struct cudaDeviceProp prop;
     if (!t->runs)

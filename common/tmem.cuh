@@ -1,10 +1,10 @@
 /* tmem.cuh - tensor memory: allocate, free, load, store, copy; one function per instruction form.
  *
- * Tensor memory (TMEM) is 128 lanes x 512 columns of 32-bit cells an SM, shared by the CTAs that run there. An address
- * is lane << 16 | column. A CTA owns whole columns; it gets them from tcgen05.alloc and gives them back with
- * tcgen05.dealloc. Threads reach cells by tcgen05.ld and st only, a warp at a time, and each warp only the 32 lanes of
- * its window: warp w of the CTA the lanes 32 (w % 4) ... 32 (w % 4) + 31.
- * Everything here is cta_group::1 but what is called tmem_pair_*. PTX ISA 9.7.16.1, 9.7.16.7 - 9.7.16.9.
+ * Tensor memory (TMEM) is 128 lanes x 512 columns of 32-bit cells in each SM, shared by the CTAs that run there. An
+ * address is lane << 16 | column. A CTA owns whole columns; it gets them from tcgen05.alloc and gives them back with
+ * tcgen05.dealloc. Threads reach cells only by tcgen05.ld and st, a warp at a time. A warp reaches only the 32 lanes
+ * of its window: warp w of the CTA reaches lanes 32 (w % 4) ... 32 (w % 4) + 31.
+ * Everything here is cta_group::1, except tmem_pair_*. PTX ISA 9.7.16.1, 9.7.16.7 - 9.7.16.9.
  */
 #ifndef COMMON_TMEM_CUH
 #define COMMON_TMEM_CUH

@@ -1,7 +1,7 @@
 /* types.h - the element types of A and B as the steps know them, and test inputs in them. Host only.
  *
  * A matrix is made twice: as floats that the type can hold exactly, for the reference, and as the type's own bytes, for
- * the GPU. So rounding the inputs is no part of the error that the steps measure.
+ * the GPU. So the error that the steps measure does not contain the rounding of the inputs.
  */
 #ifndef COMMON_TYPES_H
 #define COMMON_TYPES_H
@@ -49,8 +49,8 @@ static inline float round_fraction(float x, uint32_t drop) {
     return x;
 }
 
-/* elem_store() of f16. The library's conversions are right for every x; those of its normal numbers, which nearly all
- * inputs are, are a rounding, a shift and another bias of the exponent (15, not 127): a tenth of the time. */
+/* elem_store() of f16. The library's conversions are right for every x. For normal numbers of f16, as nearly all inputs
+ * are, a rounding, a shift and another bias of the exponent (15, not 127) do the same in a tenth of the time. */
 static inline float store_f16(float x, void *to) {
     uint32_t bits;
     if (!(fabsf(x) >= 0x1p-14f && fabsf(x) < 65504)) {

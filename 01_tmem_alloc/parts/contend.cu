@@ -14,12 +14,12 @@
 
 enum {
     MAX_BLOCKS = 4,  /* 256 + 128 + 64 + 32 columns */
-    PATIENCE = 2000, /* naps of a microsecond until a CTA gives up waiting for company on its SM */
-    HOLD = 50,       /* naps that it then keeps its columns, while the other's alloc blocks */
+    PATIENCE = 2000, /* naps of a microsecond until a CTA no longer waits for another CTA on its SM */
+    HOLD = 50,       /* further naps for which it keeps its columns, while the other's alloc blocks */
 };
 
 struct block {
-    uint32_t columns, base; /* as asked for, as answered */
+    uint32_t columns, base; /* as asked for; as alloc answers */
 };
 
 /* Moments of one CTA, numbered across the GPU: each is a ticket drawn from one counter. */
@@ -28,9 +28,9 @@ struct visit {
 };
 
 /* One warp in each CTA. All SMs hold two CTAs, each wants all the blocks. blocks: count of them, columns given, base
- * filled in by CTA 0. tickets: the counter. company: per SM, how many CTAs have come to ask. Whoever gets the columns
- * first keeps them until the other is there too, so that the other's alloc has to wait. Dynamic shared memory: any, its
- * size limits the CTAs an SM holds. */
+ * filled in by CTA 0. tickets: the counter. company: for each SM, how many CTAs have come to ask. The CTA that gets the
+ * columns first keeps them until the other asks, so that the other's alloc has to wait. Dynamic shared memory: unused;
+ * its size limits the CTAs on an SM. */
 __global__ void __launch_bounds__(32)
     contend(struct block *blocks, int count, struct visit *visits, uint32_t *tickets, uint32_t *company) {
     __shared__ uint32_t bases[MAX_BLOCKS];
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(32)
 
 #define EMPTY 0xEEEEEEEEu /* a word that nobody wrote */
 
-/* Splits off blocks: the size asked for, then halves of it, down to 32 columns, while all 512 suffice. */
+/* Plans the blocks: the size asked for, then halves of it, down to 32 columns, as long as 512 are enough for all. */
 static int plan_blocks(int columns, struct block *blocks) {
     int count = 0, left = TMEM_COLUMNS;
     for (int c = columns; count < MAX_BLOCKS && c >= 32 && c <= left; c /= 2) {
@@ -106,8 +106,8 @@ static void print_visit(int cta, const struct visit *v, const char *note) {
            v->freed, note);
 }
 
-/* Every two CTAs of an SM, if it has too few columns for both: the one that got them later must have got them after the
- * other freed them. Returns the pairs for which that is not so; *seen counts those of which one waited. */
+/* For each two CTAs of an SM that has too few columns for both: the one that got them later must have got them after
+ * the other freed them. Returns the pairs for which that is wrong; *seen counts those of which one waited. */
 static int check_visits(const struct visit *v, int ctas, int *seen) {
     int broken = 0, shown = 0;
     for (int i = 0; i < ctas; i++)
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < count; i++)
         allocated += (int)blocks[i].columns;
     /* Two CTAs for each SM: each takes more than a third of an SM's shared memory, so that two fit and three do not.
-     * Where CTAs land is the GPU's business; they tell by %smid. */
+     * The GPU chooses the SM of a CTA; %smid tells which one it is. */
     int ctas = 2 * prop.multiProcessorCount, smem = (int)prop.sharedMemPerMultiprocessor / 3;
     struct visit *visits = (struct visit *)malloc(sizeof(struct visit) * ctas), *visits_gpu;
     uint32_t *counters_gpu; /* the tickets, then the company on each SM; an SM's number is less than the limit */

@@ -17,7 +17,7 @@
 
 enum {
     WARPGROUP = 128,     /* threads: four warps, together they reach the 128 lanes */
-    PIECE = 32,          /* columns, hence registers, a thread moves at a time */
+    PIECE = 32,          /* columns that a thread moves at a time, a register each */
     IMAGE_COLUMNS = 256, /* as wide as the widest image: 16x256b.x32 and others of 128 registers */
     MAX_REGISTERS = 128, /* a thread, in one tcgen05.ld or st */
     COUNTS = 8,          /* x1, x2, x4 ... x128 */
@@ -62,7 +62,7 @@ struct image {
     uint32_t stored[COUNTS][TMEM_LANES][IMAGE_COLUMNS]; /* [count][lane][column]: the code of who wrote it */
 };
 
-/* Load with the shape what was written with 32x32b. */
+/* Loads with the shape the cells that were written with 32x32b. */
 #define IMAGE_LD(shape, num, regs, count)                                                                              \
     {                                                                                                                  \
         uint32_t r[regs];                                                                                              \
@@ -72,7 +72,7 @@ struct image {
             out->loaded[count][i][threadIdx.x] = r[i];                                                                 \
     }
 
-/* Store with the shape, then look with 32x32b. */
+/* Stores with the shape, then copies the window out with 32x32b. */
 #define IMAGE_ST(shape, num, regs, count)                                                                              \
     {                                                                                                                  \
         fill_window(window, lane, 1);                                                                                  \
@@ -105,7 +105,7 @@ struct image {
             tmem_dealloc(base, IMAGE_COLUMNS);                                                                         \
     }
 
-/* Registers a thread: one, two or four for x1, and no more than 128 (Tables 49 and 50). */
+/* Registers of a thread: one, two or four for x1, and no more than 128 (Tables 49 and 50). */
 #define COUNTS_OF_1(DO, shape)                                                                                         \
     DO(shape, x1, 1, 0)                                                                                                \
     DO(shape, x2, 2, 1)                                                                                                \
@@ -143,8 +143,8 @@ struct cell {
     int lane, column; /* from the address given to the instruction */
 };
 
-/* The cell of thread t's register r. count: N of xN, which is also how far apart the halves of 16x32bx2 are. 16 lanes
- * are two groups of 8 with thread t / 4 in the first; the rest of t and r tells group and column. */
+/* The cell of thread t's register r. count: N of xN, which is also how far apart the halves of 16x32bx2 are. The 16
+ * lanes are two groups of 8; thread t has lane t / 4 of a group, and t % 4 and r select the group and the column. */
 static struct cell image_32x32b_cell(int t, int r, int) { return {t, r}; }
 static struct cell image_16x64b_cell(int t, int r, int) { return {t / 4 + 8 * (t % 2), 2 * r + t / 2 % 2}; }
 static struct cell image_16x128b_cell(int t, int r, int) { return {t / 4 + 8 * (r % 2), 4 * (r / 2) + t % 4}; }
@@ -170,7 +170,7 @@ static const struct shape shapes[SHAPES] = {
     {.name = "16x32bx2", .kernel = image_16x32bx2, .cell = image_16x32bx2_cell, .registers = 1, .half = 16, .drawn = 1},
 };
 
-/* Words of a load that are not the code of the cell that the formula names. */
+/* Counts words of a load that differ from the code of the cell that the formula names. */
 static int wrong_loads(const struct shape *s, const struct image *image, int count) {
     int wrong = 0;
     for (int thread = 0; thread < WARPGROUP; thread++)
@@ -186,7 +186,7 @@ static int wrong_loads(const struct shape *s, const struct image *image, int cou
     return wrong;
 }
 
-/* Cells that differ from the formula after a store: those it owns and those it must leave alone. */
+/* Counts cells that differ from the formula after a store: those it writes and those it must leave alone. */
 static int wrong_stores(const struct shape *s, const struct image *image, int count) {
     static uint32_t want[TMEM_LANES][IMAGE_COLUMNS];
     int wrong = 0;

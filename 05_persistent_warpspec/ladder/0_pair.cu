@@ -1,7 +1,7 @@
-/* 0_pair - step 04 in the words of step 05: where the ladder begins.
+/* 0_pair - step 04 with the names of step 05: the ladder begins here.
  *
- * One buffer, one thread of each CTA that loads, multiplies and waits, then all four warps store the tile. Nothing is
- * new but names, and what is left out: tiles of D are 256 x 256, and nothing is reported to the host.
+ * One buffer; one thread of each CTA loads, multiplies and waits, then all four warps store the tile. New are only the
+ * names, and some things are left out: tiles of D are 256 x 256, and nothing is reported to the host.
  *
  * host.h comes first: sizes, parameters, the host's part. ../README.md walks up the ladder.
  */
@@ -20,7 +20,7 @@
 enum { THREADS = 128 }; /* four warps x 32 lanes reach all of TMEM's 128 lanes */
 
 /* ---------------------------------------------------------------- shared storage and barriers
- * The same layout in all CTAs of a cluster. Behind it: a stage of A and B. */
+ * The same layout in all CTAs of a cluster. After it: a stage of A and B. */
 
 struct shared_storage {
     /* The stage holds a K tile. full: in the leader; 1 arrival, its own, and the bytes of both CTAs.
@@ -47,7 +47,7 @@ struct place {
     uint32_t x, y, leads; /* leads: 1 in the even CTA */
     uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
     uint16_t pair;        /* we and our peer */
-    uint16_t commit;      /* both CTAs of every pair that loads for ours */
+    uint16_t commit;      /* both CTAs of every pair that loads tiles for ours */
 };
 
 static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
@@ -67,7 +67,7 @@ static __device__ __forceinline__ struct place find_place(const struct gemm *g) 
 
 /* ---------------------------------------------------------------- the K loop, one thread of each CTA */
 
-/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+/* Loads a box of A or B to the same place in all CTAs of the mask `ctas`; the leaders count the bytes. */
 static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
                                                 uint32_t x, uint32_t y) {
     if (ctas & (ctas - 1))
@@ -91,8 +91,8 @@ static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const s
     load_box(b, to + A_BYTES + b_slice * TILE_K_BYTES, pair_leader_address(full), p->b, kt * g->tile_k, b_row);
 }
 
-/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; the others' lie 32 bytes
- * further along K, inside the swizzle atom. */
+/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; each next one's are 32
+ * bytes further along K, inside the swizzle atom. */
 static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint64_t a, uint64_t b,
                                                     uint32_t accumulate) {
     for (uint32_t i = 0; i < UMMAS_PER_TILE; i++, a += UMMA_K_BYTES / 16, b += UMMA_K_BYTES / 16, accumulate = 1)
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
             issue_k_tile(g, s->tmem_base, a_first, b_first, kt > 0);
             umma_pair_commit_multicast(smem_address(&s->empty), p->commit);
         }
-        /* All whom we write to have read their tiles. The last time: all that was sent here has arrived. */
+        /* The CTAs that we write to have read their tiles. In the last round: all that was sent here has arrived. */
         mbarrier_wait_cluster(smem_address(&s->empty), kt & 1);
     }
     if (p->leads)
@@ -183,19 +183,19 @@ __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0)
         init_barriers(&g, s);
     __syncwarp();
-    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    cluster_sync(); /* all CTAs run, the peer too, and have initialised their barriers */
     if (warp == 0) {
         tmem_pair_alloc(smem_address(&s->tmem_base), TILE_N); /* with the peer's warp 0 */
         tmem_pair_relinquish_alloc_permit();
     }
-    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+    cluster_sync(); /* both CTAs have their columns, and all threads see tmem_base */
 
     if (warp == 0 && elect_one())
         k_loop(&g, &p, s, &a, &b);
     __syncwarp(); /* .aligned: the warp must be converged again */
     epilogue(&g, s);
     tcgen05_fence_before(); /* the epilogue's loads before the columns are given back */
-    cluster_sync();         /* nobody else arrives on our barriers or writes into our stages any more */
+    cluster_sync();         /* no CTA arrives on our barriers or writes into our stages any more */
     tcgen05_fence_after();
     if (warp == 0)
         tmem_pair_dealloc(s->tmem_base, TILE_N); /* with the peer's warp 0 */

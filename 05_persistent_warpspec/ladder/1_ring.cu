@@ -1,8 +1,8 @@
 /* 1_ring - a ring of stages: the loads run ahead of the UMMAs.
  *
  * Step 04 has one buffer: it loads, multiplies, waits, loads. Here shared memory holds as many K tiles as fit, each
- * with barriers of its own, and while the tensor core works on one, the others are on their way. Still one thread of
- * each CTA does all of this, and when the last UMMA is done, all four warps store the tile.
+ * with barriers of its own. While the tensor core works on one, the others are being loaded. One thread of each CTA
+ * still does all of this, and when the last UMMA is complete, all four warps store the tile.
  *
  * host.h comes first: sizes, parameters, the host's part. ../README.md walks up the ladder.
  */
@@ -21,7 +21,7 @@
 enum { THREADS = 128 }; /* four warps x 32 lanes reach all of TMEM's 128 lanes */
 
 /* ---------------------------------------------------------------- shared storage and barriers
- * The same layout in all CTAs of a cluster. Behind it: stages of A and B. */
+ * The same layout in all CTAs of a cluster. After it: stages of A and B. */
 
 struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, its own, and the bytes of both CTAs.
@@ -43,8 +43,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
- * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase that it waits for next. The role
+ * that fills stages begins with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };
@@ -63,7 +63,7 @@ struct place {
     uint32_t x, y, leads; /* leads: 1 in the even CTA */
     uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
     uint16_t pair;        /* we and our peer */
-    uint16_t commit;      /* both CTAs of every pair that loads for ours */
+    uint16_t commit;      /* both CTAs of every pair that loads tiles for ours */
 };
 
 static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
@@ -83,7 +83,7 @@ static __device__ __forceinline__ struct place find_place(const struct gemm *g) 
 
 /* ---------------------------------------------------------------- the K loop, one thread of each CTA */
 
-/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+/* Loads a box of A or B to the same place in all CTAs of the mask `ctas`; the leaders count the bytes. */
 static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
                                                 uint32_t x, uint32_t y) {
     if (ctas & (ctas - 1))
@@ -109,8 +109,8 @@ static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const s
     ring_next(stage, g->stages);
 }
 
-/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; the others' lie 32 bytes
- * further along K, inside the swizzle atom. */
+/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; each next one's are 32
+ * bytes further along K, inside the swizzle atom. */
 static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint64_t a, uint64_t b,
                                                     uint32_t accumulate) {
     for (uint32_t i = 0; i < UMMAS_PER_TILE; i++, a += UMMA_K_BYTES / 16, b += UMMA_K_BYTES / 16, accumulate = 1)
@@ -119,8 +119,8 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32
 
 static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct place *p, struct shared_storage *s,
                                               const CUtensorMap *a, const CUtensorMap *b) {
-    /* A descriptor's low 14 bits count the CTA's shared memory in 16 bytes. All of that has fewer than 2^18 bytes, so
-     * a stage and a step further is one addition, which does not carry out of the field. */
+    /* A descriptor's low 14 bits are an address in units of 16 bytes. Shared memory has fewer than 2^18 bytes, so one
+     * addition moves the address by stages and steps, and it does not carry out of the field. */
     const uint32_t ab = smem_address(s) + g->ab_at, ahead = g->stages - 1;
     const uint64_t a_first = umma_smem_desc_packed(ab, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, CTA_M);
     const uint64_t b_first = umma_smem_desc_packed(ab + A_BYTES, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, HALF_N);
@@ -138,7 +138,7 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
             umma_pair_commit_multicast(smem_address(&s->empty[stage.at]), p->commit);
             ring_next(&stage, g->stages);
         }
-        /* Into the stage of the K tile before this one: its UMMAs may still run, those of this one are queued. */
+        /* Load into the stage of the K tile before this one: its UMMAs may still run, and this tile's are queued. */
         if (kt + ahead < g->k_tiles)
             load_k_tile(g, p, s, a, b, kt + ahead, &load);
     }
@@ -211,19 +211,19 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0)
         init_barriers(&g, s);
     __syncwarp();
-    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    cluster_sync(); /* all CTAs run, the peer too, and have initialised their barriers */
     if (warp == 0) {
         tmem_pair_alloc(smem_address(&s->tmem_base), TILE_N); /* with the peer's warp 0 */
         tmem_pair_relinquish_alloc_permit();
     }
-    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+    cluster_sync(); /* both CTAs have their columns, and all threads see tmem_base */
 
     if (warp == 0 && elect_one())
         k_loop(&g, &p, s, &a, &b);
     __syncwarp(); /* .aligned: the warp must be converged again */
     epilogue(&g, s);
     tcgen05_fence_before(); /* the epilogue's loads before the columns are given back */
-    cluster_sync();         /* nobody else arrives on our barriers or writes into our stages any more */
+    cluster_sync();         /* no CTA arrives on our barriers or writes into our stages any more */
     tcgen05_fence_after();
     if (warp == 0)
         tmem_pair_dealloc(s->tmem_base, TILE_N); /* with the peer's warp 0 */

@@ -30,7 +30,7 @@ enum { ACCUMULATORS = 2 }; /* in tensor memory: one is filled while the other is
 static_assert(ACCUMULATORS * TILE_N <= TMEM_COLUMNS, "both accumulators fit into tensor memory");
 
 /* ---------------------------------------------------------------- shared storage and barriers
- * The same layout in all CTAs of a cluster. Behind it: stages of A and B. */
+ * The same layout in all CTAs of a cluster. After it: stages of A and B. */
 
 struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
@@ -57,8 +57,8 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     fence_mbarrier_init();
 }
 
-/* The place of a role in a ring of barriers: the stage, and the parity of the phase it waits for next. The filler waits
- * for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+/* The place of a role in a ring of barriers: the stage, and the parity of the phase that it waits for next. The role
+ * that fills stages begins with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };
@@ -77,7 +77,7 @@ struct place {
     uint32_t x, y, leads; /* leads: 1 in the even CTA */
     uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
     uint16_t pair;        /* we and our peer */
-    uint16_t commit;      /* both CTAs of every pair that loads for ours */
+    uint16_t commit;      /* both CTAs of every pair that loads tiles for ours */
 };
 
 static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
@@ -96,7 +96,7 @@ static __device__ __forceinline__ struct place find_place(const struct gemm *g) 
 }
 
 /* ---------------------------------------------------------------- the work, item by item
- * Every role walks the same sequence on its own: item number = cluster number, then on by the number of clusters. */
+ * Every role walks the same sequence on its own, from the cluster's number on, in steps of the number of clusters. */
 
 struct work {
     uint32_t index, valid;
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
 
 /* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
 
-/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+/* Loads a box of A or B to the same place in all CTAs of the mask `ctas`; the leaders count the bytes. */
 static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
                                                 uint32_t x, uint32_t y) {
     if (ctas & (ctas - 1))
@@ -140,7 +140,7 @@ static __device__ __forceinline__ void load_role(const struct gemm *g, const str
     const uint32_t ab = smem_address(s) + g->ab_at, to_a = ab + a_slice * TILE_K_BYTES,
                    to_b = ab + A_BYTES + b_slice * TILE_K_BYTES;
     struct ring stage = {0, 1};
-    uint32_t is_empty = 1; /* the answer of the peek */
+    uint32_t is_empty = 1; /* the answer of the latest test_wait */
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, &w)) {
         const uint32_t a_row = w.m + a_slice, b_row = w.n + (p->leads ? 0 : HALF_N) + b_slice;
 #pragma unroll 1
@@ -163,8 +163,8 @@ static __device__ __forceinline__ void load_role(const struct gemm *g, const str
 
 /* ---------------------------------------------------------------- MMA warp: one thread of the leader, for the pair */
 
-/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; the others' lie 32 bytes
- * further along K, inside the swizzle atom. */
+/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; each next one's are 32
+ * bytes further along K, inside the swizzle atom. */
 static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum umma_kind kind, uint32_t accumulator,
                                                     uint64_t a, uint64_t b, uint32_t accumulate) {
     for (uint32_t i = 0; i < UMMAS_PER_TILE; i++, a += UMMA_K_BYTES / 16, b += UMMA_K_BYTES / 16, accumulate = 1)
@@ -174,8 +174,8 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum u
 /* kind: g->kind, as a constant in each call, so that the loop has one UMMA in it and no choice of three. */
 static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
                                                 enum umma_kind kind) {
-    /* A descriptor's low 14 bits count the CTA's shared memory in 16 bytes. All of that has fewer than 2^18 bytes, so
-     * a stage and a step further is one addition, which does not carry out of the field. */
+    /* A descriptor's low 14 bits are an address in units of 16 bytes. Shared memory has fewer than 2^18 bytes, so one
+     * addition moves the address by stages and steps, and it does not carry out of the field. */
     const uint32_t ab = smem_address(s) + g->ab_at, tmem_base = s->tmem_base;
     const uint64_t a_first = umma_smem_desc_packed(ab, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, CTA_M);
     const uint64_t b_first = umma_smem_desc_packed(ab + A_BYTES, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, HALF_N);
@@ -244,7 +244,7 @@ static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const
             float x[SUBTILE_COLUMNS];
             get_accumulator(g, window + acc.at * TILE_N + column, x);
             if (column + SUBTILE_COLUMNS == TILE_N) {
-                tcgen05_fence_before(); /* all read: the leader may have it overwritten */
+                tcgen05_fence_before(); /* all is read: the leader may overwrite it */
                 __syncwarp();
                 if (lane == 0)
                     mbarrier_arrive_relaxed(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
@@ -272,12 +272,12 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0)
         init_barriers(&g, s);
     __syncwarp();
-    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    cluster_sync(); /* all CTAs run, the peer too, and have initialised their barriers */
     if (warp == MMA_WARP) {
         tmem_pair_alloc(smem_address(&s->tmem_base), ACCUMULATORS * TILE_N); /* with the peer's MMA warp */
         tmem_pair_relinquish_alloc_permit();
     }
-    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+    cluster_sync(); /* both CTAs have their columns, and all threads see tmem_base */
 
     if (warp < EPILOGUE_WARPS) {
         epilogue_role(&g, &p, s);
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     __syncwarp();           /* .aligned: the warp must be converged again */
     tcgen05_fence_before(); /* the epilogue's loads before the columns are given back */
-    cluster_sync();         /* nobody else arrives on our barriers or writes into our stages any more */
+    cluster_sync();         /* no CTA arrives on our barriers or writes into our stages any more */
     tcgen05_fence_after();
     if (warp == MMA_WARP)
         tmem_pair_dealloc(s->tmem_base, ACCUMULATORS * TILE_N); /* with the peer's MMA warp */

@@ -1,5 +1,5 @@
 /* host.h - what the rungs of the ladder share: the sizes and parameters of their kernels (host and device), and all
- * that the host does around them, from the command line to the verdict. What tells rungs apart is in struct rung. */
+ * that the host does around them, from the command line to the verdict. The differences of rungs are in struct rung. */
 #ifndef STEP05_LADDER_HOST_H
 #define STEP05_LADDER_HOST_H
 
@@ -18,16 +18,16 @@
 /* ---------------------------------------------------------------- sizes */
 
 enum {
-    CTA_M = 128,         /* rows of A and D a CTA, half of the pair's 256 */
-    TILE_N = 256,        /* columns of D a pair */
-    HALF_N = TILE_N / 2, /* rows of B a CTA */
-    TILE_K_BYTES = 128,  /* of K: 64 f16, 32 tf32, 128 fp8 */
-    UMMA_K_BYTES = 32,   /* of K, that one UMMA multiplies */
+    CTA_M = 128,         /* rows of A and D in a CTA, half of the pair's 256 */
+    TILE_N = 256,        /* columns of D in a pair */
+    HALF_N = TILE_N / 2, /* rows of B in a CTA */
+    TILE_K_BYTES = 128,  /* along K: 64 f16, 32 tf32, 128 fp8 */
+    UMMA_K_BYTES = 32,   /* along K, that one UMMA multiplies */
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
     A_BYTES = CTA_M * TILE_K_BYTES,
-    STAGE_BYTES = A_BYTES + HALF_N * TILE_K_BYTES, /* a CTA's part of a K tile, A in front */
+    STAGE_BYTES = A_BYTES + HALF_N * TILE_K_BYTES, /* a CTA's part of a K tile: A, then B */
     PAIR_BYTES = 2 * STAGE_BYTES,
-    SUBTILE_COLUMNS = 32, /* of D, that the epilogue handles at a time: registers of a thread */
+    SUBTILE_COLUMNS = 32, /* of D that the epilogue handles at a time: registers of a thread */
     SUBTILE_BYTES = CTA_M * SUBTILE_COLUMNS * (int)sizeof(float),
     STORAGE_BYTES = 1024, /* struct shared_storage; what follows is on the boundary of the swizzle pattern */
     MIN_STAGES = 2,
@@ -42,7 +42,7 @@ static_assert(SUBTILE_COLUMNS == 32, "tcgen05.ld.32x32b.x32 a subtile");
 
 struct gemm {
     uint32_t k_tiles, tile_k;      /* tiles along K, and elements of each */
-    uint32_t cluster_m, cluster_n; /* CTAs of a cluster along M, two a pair, and along N */
+    uint32_t cluster_m, cluster_n; /* CTAs of a cluster along M, two in each pair, and along N */
     uint32_t stages;
     uint32_t ab_at; /* offset of the first stage in shared memory */
     enum umma_kind kind;
@@ -65,7 +65,7 @@ struct rung {
     int accumulators;
     int stages;       /* 0: as many as fit, or as --stages says */
     int persistent;   /* 1: as many clusters as fit, each makes many tiles; 0: one cluster for each tile of a cluster */
-    int tma_epilogue; /* 1: buffers of C and D in shared memory, this many of each, in front of the stages */
+    int tma_epilogue; /* above 0: buffers of C and D in shared memory, this many of each, before the stages */
 };
 
 struct ladder_options {
@@ -132,8 +132,8 @@ static inline struct gemm ladder_plan(const struct rung *r, const struct ladder_
     return g;
 }
 
-/* Bytes of shared memory to ask for. Where there are few stages it is more than they take: so much that an SM, which
- * has 228 KB and keeps 1 KB a CTA, holds no more CTAs than have room in tensor memory. tcgen05.alloc must not wait here
+/* Bytes of shared memory to ask for. With few stages it is more than they take. So an SM, which has 228 KB and keeps
+ * 1 KB for each CTA, holds no more CTAs than have room in tensor memory: tcgen05.alloc must not wait here
  * (step 04). */
 static inline uint32_t ladder_shared(const struct rung *r, const struct gemm *g) {
     const uint32_t ctas = TMEM_COLUMNS / (uint32_t)(r->accumulators * TILE_N);

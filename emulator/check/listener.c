@@ -39,7 +39,7 @@ static void end(const struct listener *self, struct cluster *cl) {
     *event_watch(self, &cl->cta[0]) = NULL;
 }
 
-/* Counts events: their number is the time. False: the limit is reached. */
+/* Counts events: their number is the cluster's time. False: BOUND_EVENTS is reached, and time stops. */
 static bool count(struct race *r, uint32_t events) {
     if (r->time >= r->most_time)
         return false;
@@ -49,6 +49,8 @@ static bool count(struct race *r, uint32_t events) {
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
+/* A read or write of memory. Each receiver ignores what is not its own. A thread's strong access first learns and
+ * passes on what its word says; then the access is judged with that knowledge. */
 static void access(const struct listener *self, const struct event_access *e) {
     struct checked *c = checked_of(self, e->by.cta->cluster);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
@@ -63,7 +65,7 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (c->known.strict && e->agent == AGENT_THREAD && e->space == SPACE_SHARED && e->effect & EFFECT_WRITE)
         verdict_mbar_store(&c->known, e);
     if (n && e->agent == AGENT_CLC && !n->spanned &&
-        n->written.how == DONE_TOKEN) /* the answer goes to one CTA after another */
+        n->written.how == DONE_TOKEN) /* the answer of try_cancel goes to one CTA after another */
         n = note_again(&c->known, self, e->by.op);
     if (e->space == SPACE_SHARED && e->owner != e->by.cta)
         verdict_peer(&c->known, e, n);
@@ -74,6 +76,7 @@ static void access(const struct listener *self, const struct event_access *e) {
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
+/* SYNC_MBAR_*: judged by what was known before, then passed on. */
 static void sync_of_mbar(const struct listener *self, struct race *r, const struct event_sync *e) {
     struct mbar_watch *m = mbars_find(r, e->owner, e->off);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
@@ -83,6 +86,7 @@ static void sync_of_mbar(const struct listener *self, struct race *r, const stru
     mbars_sync(r, e, m, n);
 }
 
+/* SYNC_FENCE, by its kind. It may also publish mbarriers. */
 static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
     const struct sem how = sem_of(e);
     mbars_released(r, e);
@@ -105,6 +109,7 @@ static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
     }
 }
 
+/* Synchronisation that concerns one warp alone: fences, waits, bar.warp.sync. */
 static void sync_of_warp(struct race *r, const struct event_sync *e) {
     const uint32_t warp = race_warp_of(r, &e->by);
     switch (e->kind) {
@@ -156,6 +161,7 @@ static void sync(const struct listener *self, const struct event_sync *e) {
 
 /* --- operations --------------------------------------------------------------------------------------------------- */
 
+/* OP_ISSUED: the operation gets its note. Its accesses to shared and tensor memory count from now on. */
 static void issued(const struct listener *self, struct checked *c, const struct event_op *e) {
     struct race *r = &c->known;
     const struct async_op *op = e->by.op;
@@ -220,6 +226,7 @@ static void life(const struct listener *self, const struct event_life *e) {
     }
 }
 
+/* On what the host does: launches have a state here; copies, streams and events concern check/grids/ alone. */
 static void host(const struct listener *self, const struct event_host *e) {
     grids_host(self->ctx, e);
     if (e->kind == HOST_LAUNCH) {

@@ -4,14 +4,14 @@
  * issue slots, the TMA, the tensor core, L2, HBM. They take their costs from one table (clock/table.def) and are asked
  * in the order of time. Two drivers ask them:
  *
- * - Replay, here. A log (trace/log.h) says which event depends on which; a phase is complete with the last of its
- *   arrivals and bytes *on the clock*, whichever came last in the emulator, and who waited for it goes on then. The
- *   order of operations of a queue is that of their issue on the clock. What a program did is not replayed differently:
- *   where it would have done something else at these times, `doubts` counts it.
+ * - Replay, here. A log (trace/log.h) says which event depends on which. A phase is complete with the last of its
+ *   arrivals and bytes *on the clock*, whichever came last in the emulator; then threads that waited for it go on. The
+ *   operations of a queue run in the order of their issue on the clock. What a program did is not changed: if it would
+ *   have done something else at these times, `doubts` counts it.
  *
- * - Execution itself, --schedule=model (clock/online.h): the scheduler asks the same agents who is earliest, and what
- *   runs is what a program does at these times. For this the agents know nothing of logs: struct clock_model takes SMs,
- *   shapes, addresses and times, no events.
+ * - Execution itself, --schedule=model (clock/online.h). The scheduler asks the same agents and runs what is earliest,
+ *   so the program does what it does at these times. For this the agents know nothing of logs: struct clock_model takes
+ *   SMs, shapes, addresses and times, no events.
  */
 #ifndef CLOCK_CLOCK_H
 #define CLOCK_CLOCK_H
@@ -20,9 +20,10 @@
 #include "clock/table.h"
 #include "trace/log.h"
 
+/* The times of a cluster's events. */
 struct clock_cluster {
     double *cycle; /* by event */
-    /* number + 1 of the event of the same cluster that decided it, the last for which it waited; 0: none */
+    /* by event: the last event of the same cluster for which it waited, as its number + 1; 0: none */
     uint32_t *cause;
 };
 
@@ -33,6 +34,7 @@ struct clock_doubts {
     uint64_t clc;     /* answers of clusterlaunchcontrol.try_cancel, which depend on who asks first */
 };
 
+/* How much the engines and memories worked. */
 struct clock_busy {
     double tensor;      /* busy cycles of the tensor cores, summed over all SMs */
     double tma, hbm;    /* the same for the TMAs; for HBM */
@@ -44,7 +46,7 @@ struct clock_result {
     struct clock_cluster *clusters; /* as the log's */
     uint32_t num_clusters;
     double cycles;  /* from the end of the launch before it to its own end */
-    uint32_t fault; /* the log's: up to where the launch ended in an error */
+    uint32_t fault; /* the log's: the launch ended there in an error; 0: none */
     uint32_t sms;   /* number that took part */
     struct clock_doubts doubts;
     struct clock_busy busy;

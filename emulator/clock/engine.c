@@ -38,6 +38,7 @@ double clock_class_cycles(const struct clock_table *t, enum trace_run class) {
 
 static uint32_t sm_of(const struct clock_place *p, uint32_t rank) { return p->sm[rank % CLOCK_RANKS]; }
 
+/* What a copy moves in global memory. */
 static struct clock_box box_of(const struct trace_op *op) {
     /* if the address is not known, the coordinates distinguish boxes of a map */
     uint64_t address = op->global;
@@ -84,7 +85,7 @@ static void start_umma(struct clock_model *m, struct clock_place *p, const struc
     *latest = fmax(*latest, s->done);
 }
 
-/* Only through L2: .cg, the form of 16-byte copies (9.7.9.25.3.1). */
+/* cp.async reads only through L2: as .cg, the form for 16 bytes (9.7.9.25.3.1). */
 static double start_cp_async(struct clock_model *m, uint32_t sm, double at, const struct trace_op *op) {
     struct clock_access a = {.strong = true};
     for (uint64_t off = 0; off < op->bytes; off += 16)

@@ -11,7 +11,7 @@
 #define CLOCK_WARPS 64u
 #define CLOCK_STORES_AHEAD 64.0 /* cycles of an SM's stores that may be pending when their warp goes on */
 
-/* A cluster on its SMs, until it ends: the cycle when each thing for which its warps wait is there. */
+/* A cluster on its SMs, until it ends: in which cycle each thing for which its warps wait is complete. */
 struct clock_place {
     uint32_t sm[CLOCK_RANKS];
     double umma[CLOCK_RANKS]; /* the latest completion of an UMMA or a copy to tensor memory, */
@@ -31,8 +31,8 @@ struct clock_start {
     double at, done; /* when its engine starts it, and when it is complete */
     double there;    /* for a load: when L2 has sent it */
 };
-/* Issues an operation of this name at cycle `at`. `leader`: `there` of the operation of the same instruction that asks
- * for the same bytes, or NULL. */
+/* Issues an operation of this name at cycle `at`. `leader`: if another operation of the same instruction has asked for
+ * the same bytes (a multicast), its `there`; otherwise NULL. */
 struct clock_start clock_start(struct clock_model *m, struct clock_place *p, const struct trace_op *op,
                                const char *name, double at, const double *leader);
 

@@ -17,6 +17,7 @@ struct warp_state {
     uint32_t groups[2][GROUPS]; /* lists of committed groups, the latest at [num - 1] */
     uint32_t num_groups[2];
 };
+/* An edge with its first event, before they are sorted. */
 struct raw_edge {
     uint32_t from;
     struct clock_edge edge;
@@ -38,6 +39,7 @@ struct pass {
     uint32_t begin;           /* LIFE_CLUSTER_START + 1 */
 };
 
+/* Adds an edge from event `from` - 1, if there is one. */
 static void edge(struct pass *p, uint32_t from, uint32_t to, double lag, bool order) {
     if (!from || from - 1 >= to)
         return;
@@ -50,7 +52,8 @@ static struct warp_state *warp_of(struct pass *p, uint32_t rank, uint32_t warp) 
     return &p->warps[(size_t)(rank % 16) * MAX_WARPS + warp % MAX_WARPS];
 }
 
-/* Orders the event after the last events of its lanes; events of other lanes are another path through the program. */
+/* Orders the event after the last events of its lanes. Events of other lanes are on another path through the program.
+ */
 static void after_own(struct pass *p, uint32_t i, const struct trace_event *e) {
     struct warp_state *w = warp_of(p, e->rank, e->warp);
     const uint32_t lanes = e->lanes ? e->lanes : ~0u;
@@ -122,7 +125,8 @@ static void group_commit(struct pass *p, const struct trace_event *e) {
     *open = 0;
 }
 
-/* Waits for all but the latest groups. With .read for reads of sources: the second halves of stores may go on. */
+/* wait_group: orders the event after all but the latest groups. With .read only after the reads of their sources, so
+ * not after the second halves of stores. */
 static void group_wait(struct pass *p, uint32_t i, const struct trace_event *e) {
     struct warp_state *w = warp_of(p, e->rank, e->warp);
     const uint32_t bulk = e->what & 1, stay = e->what >> 2;

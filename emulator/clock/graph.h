@@ -11,17 +11,17 @@
 #include "trace/log.h"
 
 struct clock_edge {
-    uint32_t to;
-    float lag;
-    bool order;
+    uint32_t to; /* the later event */
+    float lag;   /* cycles */
+    bool order;  /* an order edge */
 };
 
 struct clock_graph {
     struct clock_edge *edges; /* those of event e are first[e] to first[e + 1] - 1 */
     uint32_t *first;
     uint32_t *pending; /* by event: number of events for which it waits */
-    /* for a test with the answer "no": the event of the phase it asked for, + 1; for a read of the response: its event;
-     * 0: none came */
+    /* by event: for a test with the answer "no" the event of the phase that it asked for, + 1; for a read of an answer
+     * of clusterlaunchcontrol the event that brought it; 0: none came */
     uint32_t *decides;
 };
 

@@ -1,10 +1,10 @@
 /* clock/l1.c - threads' accesses to global memory, and what the L1 of their SM answers of them.
  *
- * Lines of 128 bytes in 4 sectors of 32, each fetched when it is asked for (CUDA C++ Best Practices Guide, "Coalesced
- * Access to Global Memory"). Stores go through to L2, and leave what they wrote in L1: a load that finds every byte
- * there hits, another fetches the sector ("lazy fetch on read": Khairy et al., Accel-Sim, ISCA 2020, 4.1, measured on
- * Volta; its configurations of Turing and Ampere have the same, and no B200 was asked). Strong accesses are for L2
- * (PTX ISA 8.4). Data come back in the order of the questions.
+ * L1 has lines of 128 bytes in 4 sectors of 32. A sector is fetched when it is asked for (CUDA C++ Best Practices
+ * Guide, "Coalesced Access to Global Memory"). Stores go through to L2, and leave what they wrote in L1. A load that
+ * finds every byte there hits; any other fetches the sector ("lazy fetch on read": Khairy et al., Accel-Sim, ISCA 2020,
+ * 4.1, measured on Volta; its configurations of Turing and Ampere have the same; it was not measured on a B200). Strong
+ * accesses go to L2 (PTX ISA 8.4). Data come back in the order of the requests.
  */
 #include "clock/model.h"
 
@@ -15,12 +15,13 @@
 
 enum { WAYS = 4, SECTOR = 0xff }; /* words of a line's first sector */
 
+/* What the L1 of an SM holds, until the launch ends. */
 struct clock_l1 {
-    uint32_t sets, tick;
+    uint32_t sets, tick; /* tick: counts lookups */
     struct way {
-        uint64_t line; /* + 1; 0: none */
-        double ready;  /* when what was asked for last is there */
-        uint32_t words, used;
+        uint64_t line;        /* + 1; 0: none */
+        double ready;         /* when what was asked for last is there */
+        uint32_t words, used; /* bit for each word that it holds; tick of the latest use */
     } ways[];
 };
 
@@ -46,7 +47,7 @@ static struct way *set_of(struct clock_l1 *l1, uint64_t line) {
     return &l1->ways[(key * l1->sets >> 32) * WAYS];
 }
 
-/* What is known of these lines is hardly ever in the host's caches: it comes for all of them at once. */
+/* Prefetches what is known of all lines of an access, which is hardly ever in the host's caches. */
 static void expect(struct clock_model *m, struct clock_l1 *l1, const struct clock_access *a) {
     for (uint32_t i = 0; i < a->num; i++) {
         const char *set = (const char *)set_of(l1, a->touches[i].line);
@@ -58,7 +59,7 @@ static void expect(struct clock_model *m, struct clock_l1 *l1, const struct cloc
         clock_l2_expect(m, a->touches[i].line, true);
 }
 
-/* The line's way, or NULL; `take`: in place of the one used longest ago. */
+/* The line's way. If there is none: NULL, or with `take` a new one in place of the one used longest ago. */
 static struct way *find(struct clock_l1 *l1, uint64_t line, bool take) {
     struct way *set = set_of(l1, line), *oldest = set;
     for (struct way *w = set; w < set + WAYS; w++) {
@@ -81,7 +82,7 @@ static uint32_t sectors_of(uint32_t words) {
     return n;
 }
 
-/* All words of the sectors that these lie in. */
+/* All words of the sectors of these words. */
 static uint32_t whole_sectors(uint32_t words) {
     uint32_t all = 0;
     for (uint32_t i = 0; i < 32; i += 8)
@@ -115,7 +116,8 @@ void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size) {
     }
 }
 
-/* Of L2's two halves the one that a line lies in, by a hash that is not known; an SM's own is nearer. */
+/* Is the line in that half of L2 that is farther from the SM? Which half a line is in, a hash says that is not known;
+ * this is another one. */
 static bool is_far(const struct clock_model *m, uint32_t sm, uint64_t line) {
     const uint64_t half = line * UINT64_C(0x9e3779b97f4a7c15) >> 63;
     return half != (2 * sm >= (uint32_t)m->costs->sms);
@@ -134,10 +136,10 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
         if (fetch) {
             const uint32_t bytes = 32 * sectors_of(fetch);
             const struct clock_box box = {.address = x->line * 128, .bytes = 128};
-            const double there = w && w->words ? out : clock_l2_look(m, at, out, &box); /* L2 has the line of L1's */
+            const double there = w && w->words ? out : clock_l2_look(m, at, out, &box); /* a line of L1 is in L2, too */
             const double sent = clock_take(&m->l2, at, bytes / t->l2_rate);
             double back = fmax(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
-            if (w && w->words) /* in the order of the questions */
+            if (w && w->words) /* not before what was asked for earlier */
                 back = fmax(back, w->ready);
             m->l2_bytes += bytes;
             done = fmax(done, back);

@@ -70,7 +70,7 @@ void clock_l2_expect(const struct clock_model *m, uint64_t line, bool further) {
     __builtin_prefetch(further && *head ? (const void *)&l2->lines[*head - 1] : head);
 }
 
-/* A line for `key`, in place of what was used longest ago when the bytes would be too many. */
+/* A new line for `key`. If L2 would hold more than `limit` bytes with it, the lines used longest ago leave. */
 static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t bytes, uint64_t limit) {
     while (l2->oldest && l2->bytes + bytes > limit) {
         const uint32_t n = l2->oldest;
@@ -98,8 +98,8 @@ static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t byt
     return line;
 }
 
-/* HBM gives bytes of so many cycles. L2 writes back what was written to it while HBM has nothing to give; it must when
- * it can hold no more. */
+/* Reads from HBM for `work` cycles; returns the end. L2 writes back the bytes that were written to it while HBM is
+ * idle, and at once if it can hold no more of them. */
 static double from_hbm(struct clock_model *m, double at, double work) {
     const double idle = at - m->hbm.free, room = m->costs->l2_bytes / m->costs->hbm_rate;
     double written = idle > 0 ? fmin(idle, m->unwritten) : 0;
@@ -111,8 +111,8 @@ static double from_hbm(struct clock_model *m, double at, double work) {
     return clock_take(&m->hbm, at, work + written);
 }
 
-/* HBM is read in granules: rows shorter than one bring in the neighbouring box's bytes, too. Where a box has
- * more rows than a dimension may have (5.5.1: 256), it has a third, and the neighbours are taken for its own. */
+/* HBM is read in granules, so rows shorter than one also bring in bytes of the neighbouring box. If a box has more rows
+ * than a dimension may have (5.5.1: 256), it has a third dimension, and the neighbours are taken as its own bytes. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
     const struct clock_table *t = m->costs;
     struct clock_l2 *l2 = &m->held;
@@ -127,7 +127,7 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
         put_newest(l2, n);
         return fmax(asked, l2->lines[n - 1].ready);
     }
-    if (n) { /* a larger box from here on */
+    if (n) { /* a larger box at the same address */
         take_out(l2, &l2->lines[n - 1]);
         unhash(l2, n);
         l2->bytes -= l2->lines[n - 1].bytes;
@@ -141,10 +141,10 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     return line->ready;
 }
 
-/* On the chip consecutive clusters are in different GPCs, in turn (learn-cuda's traces of v5 and v6), and so are CTAs
- * of a launch without clusters, one on each TPC first ([1] tma2dmcast_throughput: 2, 4 and 8 of them share nothing, of 16
- * two each). The emulator has GPCs of consecutive SMs (machine/machine.c), clusters in turn on them, and single CTAs on
- * one SM after the other. */
+/* The GPC on the chip that stands for that of an SM of the emulator. On the chip consecutive clusters are in different
+ * GPCs, in turn (learn-cuda's traces of v5 and v6). So are CTAs of a launch without clusters, first one on each TPC
+ * ([1] tma2dmcast_throughput: 2, 4 and 8 of them share nothing, of 16 two each). The emulator has GPCs of consecutive
+ * SMs (machine/machine.c), clusters in turn on them, and single CTAs on one SM after the other. */
 static uint32_t gpc_of(const struct clock_model *m, uint32_t sm) {
     const uint32_t half = (uint32_t)m->costs->sms / 2, in_half = sm % half;
     if (m->single)

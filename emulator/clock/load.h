@@ -31,12 +31,12 @@ struct clock_table clock_b200_in(const struct clock_state *state);
 /* For which share of the time tensor cores worked. */
 struct clock_load {
     double all;  /* those of all SMs of the chip */
-    double gpcs; /* of the SMs of a GPC, a mean of the GPCs, each as often as its tensor cores worked */
+    double gpcs; /* those of the SMs of a GPC: a mean of the GPCs, each weighted by the work of its tensor cores */
 };
 struct clock_time {
     double ghz; /* on average */
     double ns;
-    double low, high; /* eight of ten kernels of the held-out ladder lie between; equal to `ns` where no figure says */
+    double low, high; /* ns: eight of ten kernels of the held-out ladder lie between; or equal to `ns` */
 };
 /* The time of so many cycles, by costs of clock_b200_in. */
 struct clock_time clock_time(const struct clock_table *costs, const struct clock_state *state, double cycles,

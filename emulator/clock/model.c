@@ -57,13 +57,14 @@ double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at,
 
 /* --- tensor core -------------------------------------------------------------------------------------------------- */
 
-/* Of half the rows or two CTAs' half of them, D's columns go by twice as fast: 128 rows of a pair are 64 of each. */
+/* Cycles for D's columns. The tensor core makes two columns in a cycle; four if M is 128 for a CTA pair, because each
+ * CTA then has only 64 rows. */
 static double by_columns(const struct clock_umma *u) {
     return u->cta_group == 2 && u->m == 128 ? u->n / 4.0 : u->n / 2.0;
 }
 
-/* An UMMA reads its K of A's rows and B's columns, 32 bytes each, from shared memory; of a pair each CTA reads half of
- * A's rows and half of B's columns. */
+/* An UMMA reads 32 bytes of each of A's rows and B's columns from shared memory. In a pair each CTA reads half of A's
+ * rows and half of B's columns. */
 double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing) {
     const double row = 32, group = u->cta_group == 2 ? 2 : 1;
     const double bytes = ((u->a_in_tmem ? 0 : u->m / group) + u->n / group) * row;
@@ -81,11 +82,11 @@ double clock_umma_latency(const struct clock_table *t, const struct clock_umma *
         base = u->a_in_tmem ? t->umma_pair_ts : t->umma_pair;
     else
         base = u->a_in_tmem ? t->umma_ts : u->m == 64 ? t->umma_a64 : t->umma_a;
-    /* as measured from issue to the end of a wait: without what the issuing and the waiting warp take of it */
+    /* it was measured from the issue to the end of a wait: subtracts what the issuing and the waiting warp take */
     return base + by_columns(u) - 2 * t->async - t->wake;
 }
 
-/* Which part of [from, to) sees bytes arrive. */
+/* The part (0 to 1) of the time [from, to) in which bytes arrive in the SM's shared memory. */
 static double arriving(const struct clock_sm *sm, double from, double to) {
     double sum = 0;
     for (uint32_t i = 0; i < CLOCK_ARRIVALS; i++) {
@@ -118,6 +119,7 @@ double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double 
 
 /* --- TMA ---------------------------------------------------------------------------------------------------------- */
 
+/* The TMA of an SM takes up a box: returns when it has asked for the last line. */
 static double tma_asks(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     const struct clock_table *t = m->costs;
     return clock_take(&m->sm[sm].tma, at + t->tma_issue, t->tma_box + clock_lines(box) * t->tma_line);
@@ -128,8 +130,8 @@ double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct c
     return clock_l2_send(m, sm, at, asked, there, box) + m->costs->l2_latency;
 }
 
-/* The lines come in the order in which they were asked for, the last of them `at` this time. Each takes its turn at the
- * SM's port. */
+/* The lines come in the order in which they were asked for, the last of them at `at`. They pass the SM's port one after
+ * the other. */
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     struct clock_sm *to = &m->sm[sm];
     const double lines = clock_lines(box), bytes = lines > 0 ? (double)box->bytes / lines : 0;

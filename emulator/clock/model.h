@@ -16,11 +16,12 @@
 
 /* Something that does one thing after the other. */
 struct clock_server {
-    double free, busy;
+    double free, busy; /* the cycle from which it has nothing to do; cycles of its work so far */
 };
 
 enum { CLOCK_ARRIVALS = 16 };
 
+/* The agents of an SM, until the launch ends; what L1 holds, too. */
 struct clock_sm {
     struct clock_server issue[4];      /* sub-partitions */
     struct clock_server tmem[4];       /* and their way to tensor memory */
@@ -34,14 +35,14 @@ struct clock_sm {
     struct clock_l1 *l1;         /*  and what L1 holds of it; NULL: nothing yet */
 };
 
-/* Words of 4 bytes of a line of 128 that threads touch: all that are touched, and those of which every byte is. */
+/* What threads touch of a line of 128 bytes, with a bit for each word of 4. */
 struct clock_touch {
-    uint64_t line; /* its address / 128 */
-    uint32_t words, whole;
+    uint64_t line;         /* its address / 128 */
+    uint32_t words, whole; /* words that are touched; those of which every byte is */
 };
 enum { CLOCK_TOUCHES = 64 }; /* of an instruction: 32 lanes of at most 32 bytes, each in two lines at most */
 
-/* What L2 holds, by the address of a box or a granule: least recently used goes first. */
+/* What L2 holds, by the address of a box or a granule of HBM. The least recently used leaves first. */
 struct clock_line {
     uint64_t key;
     double ready; /* when its bytes are there */
@@ -55,8 +56,8 @@ struct clock_l2 {
     uint64_t bytes;
 };
 
-/* The GPC of an SM: TPCs, of two SMs each, are numbered round the GPCs; that a B200 has 74 of them, 5 in the first GPC
- * and 9 or 10 in each other, learn-cuda's trace of v5 shows (tests/clock/reduce.py). */
+/* The GPC of an SM. TPCs, of two SMs each, are numbered round the GPCs. A B200 has 74 of them, 5 in the first GPC and 9
+ * or 10 in each other: learn-cuda's trace of v5 shows that (tests/clock/reduce.py). */
 enum { CLOCK_GPCS = 8 };
 static inline uint32_t clock_gpc(uint32_t sm) {
     const uint32_t tpc = sm / 2;
@@ -89,15 +90,15 @@ void clock_model_rewind(struct clock_model *m);
 /* For which share of so many cycles tensor cores worked. */
 struct clock_load clock_load_of(const struct clock_model *m, double cycles);
 
-/* Takes `work` cycles of a server from `at` on; returns the end. Who shares a server asks for it in the order of time:
- * what is needed later than now is taken from now on, or it would block those who come in between. */
+/* Takes `work` cycles of a server from `at` on; returns the end. All who share a server must ask in the order of time.
+ * So work that is needed only later is taken from now on: it would block those who come in between. */
 static inline double clock_take(struct clock_server *s, double at, double work) {
     s->free = (s->free > at ? s->free : at) + work;
     s->busy += work;
     return s->free;
 }
 
-/* A warp issues `slots` instructions of which each needs the one before, `cycles` in all. */
+/* A warp issues `slots` instructions from `at` on. Each needs the one before, which takes `cycles` in all. */
 double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at, double slots, double cycles);
 
 struct clock_umma {
@@ -105,8 +106,8 @@ struct clock_umma {
     bool tf32, a_in_tmem;
     uint32_t peer; /* the pair's other SM */
 };
-/* Cycles until the next may start, where bytes arrive in shared memory for a part `sharing` of that time; and from the
- * start to the arrival of a commit behind it. */
+/* Cycles from the start of an UMMA until the next may start, if bytes arrive in shared memory for a part `sharing`
+ * (0 to 1) of that time; and until the arrival of a commit after it. */
 double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing);
 double clock_umma_latency(const struct clock_table *t, const struct clock_umma *u);
 /* When the tensor core takes it up; *done: when its D is there. */
@@ -119,44 +120,46 @@ double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double 
 /* A box or a block of bytes in global memory. */
 struct clock_box {
     uint64_t address, bytes;
-    uint32_t row; /* bytes one behind the other; 0: all of them */
+    uint32_t row; /* so many bytes are adjacent; 0: all of them */
 };
 static inline uint64_t clock_row(const struct clock_box *box) {
     return box->row && box->row < box->bytes ? box->row : box->bytes;
 }
-/* Lines of 128 bytes that its rows are asked for in, or what is left of one. */
+/* The number of lines of 128 bytes, or parts of one, in which its rows are asked for. */
 static inline double clock_lines(const struct clock_box *box) {
     const uint64_t row = clock_row(box);
     return row ? (double)box->bytes / (double)row * (double)((row + 127) / 128) : 0;
 }
-/* The TMA asks for it; when L2 has sent the last of it. To be passed on to each SM by clock_arrive. */
+/* The TMA of an SM asks for a box: returns when L2 has sent the last of it. Then clock_arrive() for each SM that gets
+ * it: returns when it is in shared memory. */
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
-/* The TMA has read a store's bytes; and they are in global memory. */
+/* A store: returns when the TMA has read its bytes from shared memory; when they are in global memory. */
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);
-/* Threads' accesses to global memory (clock/l1.c). `strong`: L1 does not answer it. A read's answer; a write's way out
- * of the SM. */
+/* An access of a warp's threads to global memory (clock/l1.c). */
 struct clock_access {
     struct clock_touch touches[CLOCK_TOUCHES];
     uint64_t highest; /* of their lines */
     uint32_t num;
-    bool strong;
+    bool strong; /* L1 does not answer it */
 };
-/* Lanes access `size` bytes each, one at `address`. */
+/* Adds a lane's `size` bytes at `address`. */
 void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size);
+/* Returns when a read's data are there; when a write has left the SM. */
 double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a);
 double clock_thread_write(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a);
 void clock_l1_free(struct clock_l1 *l1);
 void clock_l1_clear(struct clock_l1 *l1);
 
-/* Asks L2 for it at `asked`, as is known `at` an earlier time: when the bytes are in L2. */
+/* Asks L2 for a box at `asked`; that is known at the earlier time `at`. Returns when the bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
-/* L2 sends to an SM what it was asked for at `asked`, and has at `there`: when the last of it has been sent. SMs of one
- * GPC that ask for the same before L2 has sent it share one answer. */
+/* L2 sends to an SM a box that it was asked for at `asked` and has at `there`. Returns when the last of it has been
+ * sent. SMs of one GPC that ask for the same before L2 has sent it share one answer. */
 double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked, double there,
                      const struct clock_box *box);
-/* A line of 128 bytes will be looked for: the host fetches what is known of it, or, `further`, what that leads to. */
+/* A line of 128 bytes will be looked for: prefetches for the host its place in the table, or with `further` the entry
+ * there. */
 void clock_l2_expect(const struct clock_model *m, uint64_t line, bool further);
 /* A line of 128 bytes has been written to it. */
 void clock_l2_put(struct clock_model *m, uint64_t line, double at);

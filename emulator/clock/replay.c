@@ -31,10 +31,12 @@ struct live {
     struct clock_place place;
     uint32_t left;
 };
+/* An event that can take place. */
 struct due {
-    double at;
+    double at; /* cycle */
     uint32_t cluster, event;
 };
+/* The replay of a launch. */
 struct replay {
     const struct trace_log *log;
     const struct clock_table *costs;
@@ -99,7 +101,7 @@ static double start(struct replay *r, struct live *l, uint32_t number, double at
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-/* Is the "yes" of a test_wait there only because the log has it, and not by the clock? */
+/* Is it a "yes" of a test_wait for a phase that is not over by the clock? */
 static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i, double asked) {
     const struct trace_event *e = &l->c->events[i];
     if (!clock_is_test(e, true) || l->other[i] <= asked || !e->site ||

@@ -178,7 +178,7 @@ static void multiply_fused(struct tc_scratch *s, const struct tc_part *p, const 
     };
     f.t.step = c->id.k;
     if (c->id.a == TC_E2M1X2)
-        simd_fused_blocks(c->simd, &f, s->blocks);
+        simd_fused_blocks(c->simd, &f);
     else
         simd_fused_multiply(c->simd, &f, same_b);
 }

@@ -57,9 +57,7 @@ struct tc_scratch {
     _Alignas(64) float scaled_b[SIMD_MAX_ROWS * SIMD_B_STRIDE]; /* of the first CTA of a pair */
     _Alignas(64) uint32_t d[SIMD_MAX_ROWS * TC_MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
     struct simd_amx amx;
-    /* --umma=b200 */
-    struct simd_exponents exponents;
-    uint32_t blocks[4 * SIMD_MAX_ROWS * TC_MAX_M]; /* sums of simd_fused_blocks */
+    struct simd_exponents exponents; /* --umma=b200 */
 };
 
 /* Does it have the bits of a B200 (--umma=b200)? Integers are exact in any case. */

@@ -37,13 +37,15 @@ void launch_pct_init(struct launch_island *isl) {
     isl->lowest = CHANGED;
 }
 
+/* The agent gets a priority below all others. */
 static void give_way(struct launch_island *isl, uint64_t *priority) { *priority = --isl->lowest; }
 
-/* NULL: no agent. */
+/* The agent's priority; NULL: it cannot run. */
 static uint64_t *priority_of(struct launch_agent a) { return a.w ? &a.w->priority : async_priority(a.q); }
 
+/* The search for the agent to run next. */
 struct choice {
-    uint64_t below;
+    uint64_t below;     /* only agents with a lower priority */
     uint64_t *priority; /* of the best agent so far; NULL: none */
     struct launch_agent best;
 };

@@ -42,6 +42,7 @@ static struct sm *roomiest_tpc(struct gpu *gpu, const struct place_needs *n, uin
     return best;
 }
 
+/* Places all CTAs of a cluster in one GPC, whose SMs are [first, first + count); or none, and returns false. */
 static bool place_in_gpc(struct gpu *gpu, const struct place_needs *n, uint32_t ctas, uint32_t first, uint32_t count,
                          struct sm **sms) {
     for (uint32_t r = 0; r < ctas; r++) {
@@ -60,6 +61,7 @@ static bool place_in_gpc(struct gpu *gpu, const struct place_needs *n, uint32_t 
     return true;
 }
 
+/* CTAs that these SMs could still take by their number alone. */
 static uint64_t free_slots(const struct gpu *gpu, uint32_t first, uint32_t count) {
     uint64_t sum = 0;
     for (uint32_t i = first; i < first + count; i++)

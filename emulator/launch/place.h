@@ -11,7 +11,7 @@
 
 /* What a CTA needs of an SM. */
 struct place_needs {
-    uint32_t threads, regs, smem;
+    uint32_t threads, regs, smem; /* regs: 32-bit registers of all its threads; smem: bytes */
 };
 
 /* Finds room for all CTAs of a cluster at once and takes it: sms[rank]. False: no room, nothing taken. */

@@ -94,6 +94,7 @@ bool launch_has_ended(const struct cluster *cl) {
     return !cl->live_ctas;
 }
 
+/* Ends a cluster: announces it, gives its room back and frees it. */
 static void free_cluster(struct launch_state *st, struct cluster *cl) {
     struct place_needs n = launch_cta_needs(st);
     tell(cl->cta, LIFE_CLUSTER_END, 0);

@@ -20,6 +20,7 @@
 
 /* --- rounds ------------------------------------------------------------------------------------------------------- */
 
+/* On any host thread: the turn of one island of the round. */
 static void run_island(void *arg, uint32_t item, struct worker *worker) {
     struct launch_state *st = arg;
     struct launch_island *isl = st->active[item];
@@ -36,7 +37,7 @@ static int by_cluster(const void *a, const void *b) {
     return COMPARE(x->resident->number, y->resident->number);
 }
 
-/* Prepares the islands with clusters, in the order of these, for a turn. */
+/* Prepares a turn of each island that has clusters, in the order of their first clusters. `most`: instructions. */
 static void begin_round(struct launch_state *st, uint64_t most) {
     struct gpu *gpu = st->grid.gpu;
     struct launch_island **active = st->active;
@@ -123,6 +124,7 @@ static bool is_open(const struct launch_state *st) {
     return !closed;
 }
 
+/* May the launch be left running now, because its dependents may start? At most once. */
 static bool stays(struct launch_state *st) {
     const bool yes = st->may_stay && is_open(st) && !st->grid.gpu->fault;
     st->may_stay &= !yes;
@@ -142,6 +144,7 @@ static bool go_on(struct launch_state *st, uint64_t turn) {
     return any;
 }
 
+/* The turns of a round: with a full turn on all host threads. */
 static void run_islands(struct launch_state *st, uint64_t turn) {
     struct gpu *gpu = st->grid.gpu;
     if (turn == LAUNCH_FULL_TURN)
@@ -179,6 +182,8 @@ enum launch_round launch_round(struct launch_state *st, uint64_t turn) {
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
+/* clusterlaunchcontrol.try_cancel takes the next cluster off the grid (9.7.13.17). While other islands run, it is put
+ * off to the end of the round, when islands are served in order: so results do not depend on host threads. */
 static enum warp_grid_answer take_cluster(struct warp_grid *grid, struct island *isl, struct diag_dim3 *id) {
     struct launch_state *st = (struct launch_state *)grid;
     if (!st->grid_free) {
@@ -218,6 +223,7 @@ static struct launch_state describe_launch(struct gpu *gpu, const struct launch_
     };
 }
 
+/* Sends HOST_LAUNCH or HOST_LAUNCH_END. */
 static void tell(const struct launch_state *st, enum event_host_kind kind) {
     const struct launch_config *cfg = &st->config;
     const struct place_needs n = launch_cta_needs(st);

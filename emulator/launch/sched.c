@@ -69,7 +69,7 @@ static bool step_queues(struct cluster *cl, bool *woke) {
     return any;
 }
 
-/* Is the island's turn over? It faulted, an earlier island did, or it has run long enough. */
+/* The turn is over if the island faulted, an earlier island of the round did, or it has run or printed enough. */
 bool launch_turn_over(struct launch_island *isl) {
     return isl->m.fault || isl->m.paused || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
            isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
@@ -152,18 +152,21 @@ void launch_each_agent(struct launch_island *isl, void (*fn)(void *arg, struct l
     }
 }
 
+/* One choice of the schedule random. */
 struct draw {
     struct launch_island *isl;
-    uint32_t seen;
+    uint32_t seen; /* agents so far */
     struct launch_agent pick;
 };
 
+/* Each agent seen replaces the pick with a probability of 1 / seen, so all are equally likely. */
 static void draw(void *arg, struct launch_agent agent) {
     struct draw *d = arg;
     if ((!agent.q || agent.q->head) && mach_random(&d->isl->m) % ++d->seen == 0)
         d->pick = agent;
 }
 
+/* Runs a warp for `budget` instructions; if a pause cuts that short, it keeps the rest for the same choice. */
 static void run_warp(struct launch_island *isl, struct warp *w, uint64_t budget) {
     const uint64_t ran = warp_run(w, budget);
     isl->rest = w->paused ? budget - ran : 0;
@@ -202,11 +205,13 @@ static bool each_waiting(struct launch_island *isl, bool (*fn)(struct warp *, st
     return any;
 }
 
+/* Functions for each_waiting: does the group wait in griddepcontrol.wait? */
 static bool waits_for_grid(struct warp *w, struct group *g) {
     (void)w;
     return g->wait.kind == WAIT_GRID;
 }
 
+/* At an .aligned instruction it checks again where its lanes are. */
 static bool resume_aligned(struct warp *w, struct group *g) {
     (void)w;
     if (g->wait.kind != WAIT_ALIGNED)
@@ -215,6 +220,7 @@ static bool resume_aligned(struct warp *w, struct group *g) {
     return true;
 }
 
+/* A wait that may time out (try_wait) returns false. */
 static bool resume_poll(struct warp *w, struct group *g) {
     (void)w;
     if (!g->wait.polls)
@@ -224,6 +230,7 @@ static bool resume_poll(struct warp *w, struct group *g) {
     return true;
 }
 
+/* Lanes parked at a reconvergence point go on without the others. */
 static bool release_one(struct warp *w, struct group *g) {
     if (g->wait.kind != WAIT_JOIN)
         return false;
@@ -276,8 +283,8 @@ static void stop_later(struct launch_island *isl) {
         ;
 }
 
-/* All clusters had their rounds, and nothing happened. Will anything ever? The check is costly, so it comes less and
- * less often. */
+/* All clusters had their rounds, and nothing happened that others can see. True if nothing ever will. The check is
+ * costly, so it comes less and less often. */
 static bool runs_in_vain(struct launch_island *isl) {
     if (launch_turn_over(isl) || ++isl->vain < isl->look)
         return false;

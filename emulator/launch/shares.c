@@ -25,6 +25,7 @@ static bool is_private(const struct ptx_insn *in) {
 
 static bool is_narrow(const struct ptx_insn *in) { return HAS_ANY(in, PTX_MOD_cta, PTX_MOD_cluster); }
 
+/* Can the instruction meet an act of another cluster? */
 static bool insn_shares(const struct ptx_insn *in) {
     switch (in->op) {
     case PTX_OP_ld:
@@ -107,7 +108,7 @@ bool launch_kernel_has(const struct warp_func *kernel, enum ptx_mod action) {
     return kernel_has(kernel, is_griddepcontrol, action);
 }
 
-/* Of families that an engine serves, or that wait for one. */
+/* Is the instruction of a family that an engine serves, or that waits for an engine? */
 static bool is_async(const struct ptx_insn *in, enum ptx_mod word) {
     (void)word;
     const enum ptx_family f = ptx_op_family(in->op);

@@ -19,6 +19,7 @@ struct before {
     size_t num_slots, local_bytes;
 };
 
+/* Register slots in use, of all frames of the warp. */
 static size_t slots_of(const struct warp *w) {
     return w->end_frame ? w->frames[w->end_frame - 1].base + w->frames[w->end_frame - 1].slots : 0;
 }
@@ -60,6 +61,7 @@ static bool same_groups(const struct before *b, const struct warp *w) {
     return true;
 }
 
+/* Is the warp in that state again? */
 static bool same(const struct before *b, const struct warp *w) {
     if (b->live != w->live || b->num_groups != w->num_groups || slots_of(w) != b->num_slots || !same_groups(b, w))
         return false;

@@ -18,7 +18,7 @@ struct launch_state {
     uint32_t regs;         /* per thread, for residency */
     uint64_t next_cluster, num_clusters;
     bool shares;                   /* launch_kernel_shares, or MACH_SCHED_MODEL: there is one island */
-    bool grid_free;                /* next_cluster may be taken, because no other island runs */
+    bool grid_free;                /* take_cluster() may take next_cluster now, because no other island runs */
     struct launch_island *islands; /* in the order of their SMs */
     uint32_t num_islands;
     uint32_t *island_of; /* by SM */
@@ -30,7 +30,7 @@ struct launch_state {
     bool in_round; /* it is paused: some islands have to continue their turns, */
     bool second;   /* and they do so now */
     /* launch/together.c */
-    bool may_stay;               /* it may still run when the call that made it returns: not so far */
+    bool may_stay;               /* it may still run when its call returns; false once that has happened */
     struct launch_state *before; /* the grid for which griddepcontrol.wait waits; NULL: that has completed */
     bool woken;                  /* that happened since the last round ended */
     uint32_t flight;             /* values of the gpu for this launch: */
@@ -49,11 +49,11 @@ struct launch_island {
     uint64_t next;                             /* number of the cluster with which its next turn begins; 0: the first */
     bool idle;                                 /* nothing in it can go on, */
     bool wants_grid;                           /* except clusterlaunchcontrol.try_cancel, after the round */
-    uint64_t stuck_progress;
-    bool quiet;          /* nothing happened in its last turn */
-    uint32_t vain, look; /* rounds in a row without any event; number of them before launch_circles is called next */
-    uint32_t put_off;    /* lazy: rounds since the last completion of an operation */
-    uint32_t stuck_rounds;
+    uint64_t stuck_progress;                   /* m.progress at the latest call of launch_unstick */
+    bool quiet;                                /* nothing that others can see happened in its last turn */
+    uint32_t vain, look;   /* rounds in a row without any event; number of them before launch_circles is called next */
+    uint32_t put_off;      /* lazy: rounds since the last completion of an operation */
+    uint32_t stuck_rounds; /* calls of launch_unstick since that progress */
     /* MACH_SCHED_RANDOM and _PCT */
     uint32_t window;   /* number of interleaved clusters, the first resident ones; 0: one has ended */
     uint64_t patience; /* step at which the window grows, unless a cluster ends */
@@ -63,7 +63,7 @@ struct launch_island {
     struct timed *timed;                 /* MACH_SCHED_MODEL: launch/timed.c */
     /* MACH_SCHED_RANDOM: its turn was paused */
     bool goes_on;             /* and has to go on */
-    uint64_t progress_before; /* its value at the start */
+    uint64_t progress_before; /* m.progress at its start */
     struct warp *rest_of;     /* the warp that still has `rest` instructions of a choice */
     uint64_t rest;
     bool asked_aligned; /* groups at .aligned instructions were resumed without any event since */
@@ -133,10 +133,10 @@ void launch_each_agent(struct launch_island *isl, void (*fn)(void *arg, struct l
 void launch_pct_init(struct launch_island *isl);
 bool launch_run_pct(struct launch_island *isl, bool late);
 
-/* Called after a turn without an event that others can see: will there ever be one? launch/spin.c */
+/* Called after a turn without an event that others can see. True if there will never be one. launch/spin.c */
 bool launch_circles(struct launch_island *isl);
 
-/* Is the island's turn over? And, if nothing in it can run: true if it has found something that can. */
+/* Is the island's turn over? And: nothing in it can run, so it looks for waits that may end; false: there are none. */
 bool launch_turn_over(struct launch_island *isl);
 bool launch_unstick(struct launch_island *isl);
 /* MACH_SCHED_MODEL: runs a turn; frees the island's state for it. launch/timed.c */

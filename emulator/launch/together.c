@@ -19,24 +19,27 @@
 #define MAGNITUDES 12u /* short turns have from 1 to 2^12 instructions */
 #define LEADS 64u      /* long turns in a row of the leading grid: it may poll for the other */
 
+/* Which grid has long turns while several overlap: the oldest, the latest, or none (two of four draws). */
 enum lead { LEAD_OLDEST, LEAD_LATEST, LEAD_NONE, LEAD_NEITHER, LEADERS };
 
+/* The running launches of a GPU, as long as the GPU. */
 struct flights {
     struct launch_state *of[MACH_FLIGHTS]; /* oldest first */
     uint32_t num;
     struct launch_state *latest; /* prerequisite of the next launch; NULL: it has completed */
     uint64_t stream;             /*  its stream */
-    uint64_t left_at;            /* time at which the last call returned */
+    uint64_t left_at;            /* time at which the last call returned, in ns */
     /* for the grids that overlap now: */
     enum lead lead;
-    uint32_t led;
-    uint64_t magnitude;
+    uint32_t led;       /* long turns of the leading grid so far */
+    uint64_t magnitude; /* limit of the short turns, in instructions */
     uint32_t idle;      /* bits: nothing in these can go on until another grid moves */
     struct island dice; /* its own random numbers */
 };
 
 /* --- the gpu as a launch sees it ---------------------------------------------------------------------------------- */
 
+/* Before a launch runs, its values become the GPU's; after that they are kept again. */
 static void enter(struct launch_state *st) {
     struct gpu *gpu = st->grid.gpu;
     gpu->flight = st->flight;
@@ -56,7 +59,7 @@ static void leave(struct launch_state *st) {
     st->took += now_ns();
 }
 
-/* Excludes the time that the host spent elsewhere. */
+/* A new call: the time that the host spent outside does not count for timeouts and progress lines. */
 static void come_back(struct gpu *gpu, const struct flights *f) {
     const uint64_t away = now_ns() - f->left_at;
     gpu->began += away;
@@ -74,6 +77,7 @@ static struct flights *flights_of(struct gpu *gpu) {
     return gpu->flights;
 }
 
+/* A number for a new launch that no running one has. */
 static uint32_t free_flight(const struct flights *f) {
     uint32_t used = 0;
     for (uint32_t i = 0; i < f->num; i++)
@@ -130,13 +134,14 @@ static void end(struct flights *f, uint32_t i) {
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
+/* Draws how the grids share the time while they overlap. */
 static void draw_course(struct flights *f) {
     f->lead = (enum lead)(mach_random(&f->dice) % LEADERS);
     f->magnitude = UINT64_C(1) << mach_random(&f->dice) % (MAGNITUDES + 1);
     f->led = 0;
 }
 
-/* Chooses the next launch among those that are not idle. */
+/* Chooses the next launch among those that are not idle; *turn: instructions that it runs. */
 static uint32_t pick(struct flights *f, uint64_t *turn) {
     const uint32_t ready = ~f->idle & ((1u << f->num) - 1);
     if (f->num == 1) {

@@ -233,90 +233,116 @@ void simd_fused_multiply(enum simd simd, const struct simd_fused *f, bool same_b
 /* --- four-bit operands -------------------------------------------------------------------------------------------- */
 
 enum {
-    BLOCK_BITS = 35,    /* of fraction below E */
-    BLOCK = 16,         /* products that are summed exactly */
-    BLOCKS = 4,         /* of an instruction */
     SUM_FRACTION = 2,   /* products of e2m1 are multiples of 1/4 */
     SCALE_FRACTION = 3, /* of ue4m3; ue8m0 has none */
-    MAX_SUM = BLOCK * 6 * 6,
+    COLUMNS = 8,        /* of D at a time: their sums stay in the L1 cache */
 };
 
-/* Are the 16 products from k on zero? */
-static bool is_zero(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k) {
-    const float *a = f->t.a + simd_tile_a(row, k), *b = f->t.b + simd_tile_b(n, k);
-    bool zero = true;
-    for (uint32_t i = 0; i < BLOCK; i++)
-        zero &= a[(size_t)i * SIMD_PANEL] == 0 || b[i] == 0;
-    return zero;
+static struct number factor_of(const struct simd_fused *f, float x) {
+    if (isnan(x))
+        return (struct number){0, FUSED_HUGE};
+    return x == 0x1p-127f ? (struct number){1 << SCALE_FRACTION, -127} /* subnormal in f32 */
+                          : number_of(x, f->least_scale, SCALE_FRACTION);
 }
 
-/* The factors of rows or columns. NaN: exponent FUSED_HUGE. */
-static void factors_of(const struct simd_fused *f, const float *from, uint32_t count, struct number *to) {
-    for (uint32_t i = 0; i < count * BLOCKS; i++) {
-        const float x = from[i / BLOCKS * f->factors + i % BLOCKS * f->factors / BLOCKS];
-        /* 2^-127 is subnormal in f32 */
-        to[i] =
-            x == 0x1p-127f ? (struct number){1 << SCALE_FRACTION, -127} : number_of(x, f->least_scale, SCALE_FRACTION);
-        if (isnan(x))
-            to[i].exponent = FUSED_HUGE;
-    }
+static void find_factors(const struct simd_fused *f, const float *from, uint32_t count, struct fused_blocks *to) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t g = 0; g < FUSED_BLOCKS; g++) {
+            to->factor[g][i] = from[i * f->factors + g * f->factors / FUSED_BLOCKS];
+            to->exponent[g][i] = factor_of(f, to->factor[g][i]).exponent;
+        }
 }
 
-/* D of one element after the instruction: `sums` are those of its blocks, a stride apart; u, v: the factors of its row
- * and its column. */
-static uint32_t blocks_lane(const struct simd_fused *f, uint32_t row, uint32_t n, const struct number *u,
-                            const struct number *v, const uint32_t *sums, size_t stride, float d) {
-    struct number p[BLOCKS + 1];
+static void find_numbers(const struct simd_fused *f, uint32_t rows, struct fused_blocks *a, struct fused_blocks *b) {
+    memset(a->numbers, 0, sizeof a->numbers);
+    memset(b->numbers, 0, sizeof b->numbers);
+    for (uint32_t row = 0; row < rows; row += SIMD_PANEL)
+        for (uint32_t k = 0; k < FUSED_BLOCKS * FUSED_BLOCK; k++)
+            for (uint32_t i = 0; i < SIMD_PANEL; i++)
+                a->numbers[k / FUSED_BLOCK][row + i] |= (f->t.a[simd_tile_a(row, k) + i] != 0) << k % FUSED_BLOCK;
+    for (uint32_t n = 0; n < f->t.n; n++)
+        for (uint32_t k = 0; k < FUSED_BLOCKS * FUSED_BLOCK; k++)
+            b->numbers[k / FUSED_BLOCK][n] |= (f->t.b[simd_tile_b(n, k)] != 0) << k % FUSED_BLOCK;
+}
+
+/* The sum of a block, which in rows of A that were never written may be anything. */
+static inline float checked(uint32_t bits) {
+    const float sum = num_f32_from_bits(bits);
+    return fabsf(sum) <= (float)FUSED_BLOCK_MOST ? sum : 0;
+}
+
+/* D of one element after the instruction: `sums` are those of its blocks, a stride apart. */
+static uint32_t blocks_lane(const struct simd_fused *f, const struct fused_blocks *a, const struct fused_blocks *b,
+                            uint32_t row, uint32_t n, const uint32_t *sums, size_t stride, float d) {
+    struct number p[FUSED_BLOCKS + 1];
     struct specials s = {0};
     int greatest = f->floor;
     if (!isfinite(d))
         see(&s, d);
-    for (uint32_t g = 0; g < BLOCKS; g++) {
-        const float exact = num_f32_from_bits(sums[g * stride]); /* rows of A that were never written: anything */
-        const int64_t sum = fabsf(exact) <= (float)MAX_SUM ? (int64_t)(exact * (1 << SUM_FRACTION)) : 0;
-        p[g] = (struct number){sum * u[g].significand * v[g].significand *
-                                   (1 << (BLOCK_BITS - SUM_FRACTION - 2 * SCALE_FRACTION)),
-                               u[g].exponent + v[g].exponent};
+    for (uint32_t g = 0; g < FUSED_BLOCKS; g++) {
+        const struct number u = factor_of(f, a->factor[g][row]), v = factor_of(f, b->factor[g][n]);
+        p[g] = (struct number){(int64_t)(checked(sums[g * stride]) * (1 << SUM_FRACTION)) * u.significand *
+                                   v.significand * (1 << (FUSED_BLOCK_BITS - SUM_FRACTION - 2 * SCALE_FRACTION)),
+                               u.exponent + v.exponent};
         s.nan |= p[g].exponent > FUSED_HUGE / 2;
-        if (sum == 0 && is_zero(f, row, n, g * BLOCK))
+        if (!(a->numbers[g][row] & b->numbers[g][n]))
             p[g].exponent = FUSED_ZERO;
     }
     if (s.nan || s.plus || s.minus)
         return special_result(&s);
-    p[BLOCKS] = number_of(d, f->least_d, BLOCK_BITS);
-    p[BLOCKS].exponent -= f->shift;
-    for (uint32_t i = 0; i <= BLOCKS; i++)
+    p[FUSED_BLOCKS] = number_of(d, f->least_d, FUSED_BLOCK_BITS);
+    p[FUSED_BLOCKS].exponent -= f->shift;
+    for (uint32_t i = 0; i <= FUSED_BLOCKS; i++)
         greatest = p[i].exponent > greatest ? p[i].exponent : greatest;
     int64_t sum = 0;
-    for (uint32_t i = 0; i <= BLOCKS; i++)
+    for (uint32_t i = 0; i <= FUSED_BLOCKS; i++)
         sum += cut(p[i].significand, greatest - p[i].exponent);
-    return to_f32(sum, greatest - BLOCK_BITS, false);
+    return to_f32(sum, greatest - FUSED_BLOCK_BITS, false);
 }
 
-void simd_fused_blocks(enum simd simd, const struct simd_fused *f, uint32_t *sums) {
+/* Columns of D, whose sums are `sums`. */
+static void blocks_columns(enum simd simd, const struct simd_fused *f, const struct fused_blocks *a,
+                           const struct fused_blocks *b, uint32_t first, const uint32_t *sums) {
     const uint32_t rows = f->t.segments * SIMD_SEGMENT;
-    const size_t stride = (size_t)rows * f->t.n;
-    struct number u[SIMD_MAX_ROWS * BLOCKS], v[SIMD_MAX_ROWS * BLOCKS];
+    const size_t stride = (size_t)rows * COLUMNS;
+    for (uint32_t n = first; n < first + COLUMNS; n++)
+        for (uint32_t r = 0; r < rows; r += SIMD_SEGMENT, sums += SIMD_SEGMENT) {
+            uint32_t *d = f->t.d + (size_t)n * f->t.d_stride + f->t.lane[r / SIMD_SEGMENT];
+#if defined(__x86_64__)
+            if (simd >= SIMD_AVX512 ? fused_blocks_avx512(f, a, b, r, n, sums, stride, d)
+                                    : simd == SIMD_AVX2 && fused_blocks_avx2(f, a, b, r, n, sums, stride, d))
+                continue;
+#else
+            (void)simd;
+#endif
+            for (uint32_t i = 0; i < SIMD_SEGMENT; i++)
+                d[i] = blocks_lane(f, a, b, r + i, n, sums + i, stride, f->t.accumulate ? num_f32_from_bits(d[i]) : 0);
+        }
+}
+
+void simd_fused_blocks(enum simd simd, const struct simd_fused *f) {
+    const uint32_t rows = f->t.segments * SIMD_SEGMENT;
+    _Alignas(64) uint32_t sums[FUSED_BLOCKS * COLUMNS * SIMD_MAX_ROWS];
+    struct fused_blocks a, b;
     struct simd_tile t = f->t; /* of one block: any order gives the same sum */
-    factors_of(f, f->sfa, rows, u);
-    factors_of(f, f->sfb, f->t.n, v);
+    find_factors(f, f->sfa, rows, &a);
+    find_factors(f, f->sfb, f->t.n, &b);
+    find_numbers(f, rows, &a, &b);
     t.d_stride = rows;
-    t.k = BLOCK;
+    t.n = COLUMNS;
+    t.k = FUSED_BLOCK;
     t.step = 0;
     t.accumulate = false;
     t.exact_products = true;
     for (uint32_t s = 0; s < t.segments; s++)
         t.lane[s] = s * SIMD_SEGMENT;
-    for (uint32_t g = 0; g < BLOCKS; g++) {
-        t.d = sums + g * stride;
-        t.a = f->t.a + simd_tile_a(0, g * BLOCK);
-        t.b = f->t.b + simd_tile_b(0, g * BLOCK);
-        simd_multiply(simd, &t);
-    }
-    for (uint32_t n = 0; n < f->t.n; n++)
-        for (uint32_t r = 0; r < rows; r++) {
-            uint32_t *d = f->t.d + (size_t)n * f->t.d_stride + f->t.lane[r / SIMD_SEGMENT] + r % SIMD_SEGMENT;
-            *d = blocks_lane(f, r, n, u + r * BLOCKS, v + n * BLOCKS, sums + (size_t)n * rows + r, stride,
-                             f->t.accumulate ? num_f32_from_bits(*d) : 0);
+    for (uint32_t n = 0; n < f->t.n; n += COLUMNS) {
+        for (uint32_t g = 0; g < FUSED_BLOCKS; g++) {
+            t.d = sums + g * rows * COLUMNS;
+            t.a = f->t.a + simd_tile_a(0, g * FUSED_BLOCK);
+            t.b = f->t.b + simd_tile_b(n, g * FUSED_BLOCK);
+            simd_multiply(simd, &t);
         }
+        blocks_columns(simd, f, &a, &b, n, sums);
+    }
 }

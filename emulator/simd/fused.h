@@ -45,8 +45,7 @@ void simd_fused_multiply(enum simd simd, const struct simd_fused *f, bool same_b
 /* One instruction of .kind::mxf4 or .kind::mxf4nvf4, K = 64: each 16 products are summed exactly and multiplied by the
  * significands of their two scale factors. These four and D are aligned to the greatest exponent E, which for the 16 is
  * the sum of their factors' exponents whatever they add up to, and cut toward zero at 2^(E - 35); E is at least -139.
- * Where all 16 products or a factor are zero, and where D is, nothing takes part. The sum is cut to f32. `sums`:
- * working memory for 4 * n * rows numbers. */
-void simd_fused_blocks(enum simd simd, const struct simd_fused *f, uint32_t *sums);
+ * Where all 16 products or a factor are zero, and where D is, nothing takes part. The sum is cut to f32. */
+void simd_fused_blocks(enum simd simd, const struct simd_fused *f);
 
 #endif

@@ -248,4 +248,92 @@ AVX2 void fused_run_avx2(const struct simd_fused *f, bool same_b) {
         run(f, same_b, false);
 }
 
+/* --- four-bit operands -------------------------------------------------------------------------------------------- */
+
+/* E of 8 rows of a column. */
+AVX2 static ALWAYS_INLINE __m256i align_blocks(const struct simd_fused *f, const struct fused_blocks *a,
+                                               const struct fused_blocks *b, uint32_t row, uint32_t n, __m256i old,
+                                               __m256i *refused) {
+    const __m256i zero = _mm256_set1_epi32(FUSED_ZERO);
+    const __m256i u = _mm256_and_si256(old, _mm256_set1_epi32(INT32_MAX));
+    __m256i x = _mm256_sub_epi32(_mm256_srli_epi32(u, 23), _mm256_set1_epi32(FUSED_BIAS));
+    x = _mm256_sub_epi32(_mm256_max_epi32(x, _mm256_set1_epi32(f->least_d)), _mm256_set1_epi32(f->shift));
+    x = _mm256_blendv_epi8(x, zero, _mm256_cmpeq_epi32(u, _mm256_setzero_si256()));
+    __m256i e = _mm256_max_epi32(x, _mm256_set1_epi32(f->floor));
+    *refused = _mm256_or_si256(*refused, _mm256_cmpgt_epi32(u, _mm256_set1_epi32(0x7f7fffff)));
+    UNROLL
+    for (int g = 0; g < FUSED_BLOCKS; g++) {
+        x = _mm256_add_epi32(load(a->exponent[g] + row), _mm256_set1_epi32(b->exponent[g][n]));
+        *refused = _mm256_or_si256(*refused, _mm256_cmpgt_epi32(x, _mm256_set1_epi32(FUSED_HUGE / 2)));
+        const __m256i both = _mm256_and_si256(load(a->numbers[g] + row), _mm256_set1_epi32(b->numbers[g][n]));
+        e = _mm256_max_epi32(e, _mm256_blendv_epi8(x, zero, _mm256_cmpeq_epi32(both, _mm256_setzero_si256())));
+    }
+    return e;
+}
+
+/* 2^e */
+AVX2 static ALWAYS_INLINE __m256d power_of_two(__m128i e) {
+    return _mm256_castsi256_pd(
+        _mm256_slli_epi64(_mm256_add_epi64(_mm256_cvtepi32_epi64(e), _mm256_set1_epi64x(1023)), 52));
+}
+
+AVX2 static ALWAYS_INLINE __m256d cut_off(__m256d x) {
+    return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+/* The sum of 4 rows, cut to 24 bits; place: 35 - E. */
+AVX2 static ALWAYS_INLINE __m256d sum_blocks(const struct simd_fused *f, const struct fused_blocks *a,
+                                             const struct fused_blocks *b, uint32_t row, uint32_t n,
+                                             const uint32_t *sums, size_t stride, __m128 old, __m128i place) {
+    const __m128 all = _mm_castsi128_ps(_mm_set1_epi32(INT32_MAX)), most = _mm_set1_ps(FUSED_BLOCK_MOST);
+    const __m256d up = power_of_two(place), down = power_of_two(_mm_set1_epi32(-f->shift));
+    __m256d sum = cut_off(_mm256_mul_pd(_mm256_mul_pd(_mm256_cvtps_pd(old), down), up));
+    UNROLL
+    for (int g = 0; g < FUSED_BLOCKS; g++, sums += stride) {
+        /* anything in rows of A that were never written */
+        const __m128 x = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)sums));
+        const __m256d exact = _mm256_cvtps_pd(_mm_and_ps(x, _mm_cmple_ps(_mm_and_ps(x, all), most)));
+        const __m256d factor =
+            _mm256_mul_pd(_mm256_cvtps_pd(_mm_loadu_ps(a->factor[g] + row)), _mm256_set1_pd((double)b->factor[g][n]));
+        sum = _mm256_add_pd(sum, cut_off(_mm256_mul_pd(_mm256_mul_pd(exact, factor), up)));
+    }
+    sum = _mm256_mul_pd(sum, power_of_two(_mm_sub_epi32(_mm_setzero_si128(), place)));
+    sum = _mm256_and_pd(sum, _mm256_castsi256_pd(_mm256_set1_epi64x(~INT64_C(0x1fffffff))));
+    return _mm256_add_pd(sum, _mm256_setzero_pd()); /* no -0 */
+}
+
+/* Bit per number that is none of f32's normal ones, nor 0. */
+AVX2 static ALWAYS_INLINE int outside(__m256d x) {
+    const __m256d size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+    const __m256d small = _mm256_and_pd(_mm256_cmp_pd(size, _mm256_set1_pd(0x1p-126), _CMP_LT_OQ),
+                                        _mm256_cmp_pd(size, _mm256_setzero_pd(), _CMP_NEQ_OQ));
+    return _mm256_movemask_pd(_mm256_or_pd(small, _mm256_cmp_pd(size, _mm256_set1_pd(0x1p128), _CMP_GE_OQ)));
+}
+
+AVX2 bool fused_blocks_avx2(const struct simd_fused *f, const struct fused_blocks *a, const struct fused_blocks *b,
+                            uint32_t row, uint32_t n, const uint32_t *sums, size_t stride, uint32_t *d) {
+    __m256i refused = _mm256_setzero_si256();
+    __m256 out[2];
+    int bad = 0;
+    UNROLL
+    for (uint32_t h = 0; h < 2; h++) {
+        const uint32_t at = LANES * h;
+        const __m256i old = f->t.accumulate ? load(d + at) : _mm256_setzero_si256();
+        const __m256i place =
+            _mm256_sub_epi32(_mm256_set1_epi32(FUSED_BLOCK_BITS), align_blocks(f, a, b, row + at, n, old, &refused));
+        const __m256d x = sum_blocks(f, a, b, row + at, n, sums + at, stride,
+                                     _mm_castsi128_ps(_mm256_castsi256_si128(old)), _mm256_castsi256_si128(place));
+        const __m256d y =
+            sum_blocks(f, a, b, row + at + 4, n, sums + at + 4, stride,
+                       _mm_castsi128_ps(_mm256_extracti128_si256(old, 1)), _mm256_extracti128_si256(place, 1));
+        bad |= outside(x) | outside(y);
+        out[h] = _mm256_set_m128(_mm256_cvtpd_ps(y), _mm256_cvtpd_ps(x));
+    }
+    if (bad || lanes_of(refused))
+        return false;
+    store(d, _mm256_castps_si256(out[0]));
+    store(d + LANES, _mm256_castps_si256(out[1]));
+    return true;
+}
+
 #endif

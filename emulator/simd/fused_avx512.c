@@ -352,4 +352,81 @@ AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
         run(f, same_b, (struct form){false, false});
 }
 
+/* --- four-bit operands: as in fused_avx2.c, where there is more to read -------------------------------------------- */
+
+/* E of 16 rows of a column. */
+AVX512 static ALWAYS_INLINE __m512i align_blocks(const struct simd_fused *f, const struct fused_blocks *a,
+                                                 const struct fused_blocks *b, uint32_t row, uint32_t n, __m512i old,
+                                                 __mmask16 *refused) {
+    const __m512i u = _mm512_and_si512(old, _mm512_set1_epi32(INT32_MAX));
+    __m512i x = _mm512_sub_epi32(_mm512_srli_epi32(u, 23), _mm512_set1_epi32(FUSED_BIAS));
+    x = _mm512_sub_epi32(_mm512_max_epi32(x, _mm512_set1_epi32(f->least_d)), _mm512_set1_epi32(f->shift));
+    __m512i e = _mm512_set1_epi32(f->floor);
+    e = _mm512_mask_max_epi32(e, _mm512_test_epi32_mask(u, u), e, x);
+    *refused = _mm512_cmpge_epi32_mask(u, _mm512_set1_epi32(0x7f800000));
+    UNROLL
+    for (int g = 0; g < FUSED_BLOCKS; g++) {
+        x = _mm512_add_epi32(_mm512_loadu_si512(a->exponent[g] + row), _mm512_set1_epi32(b->exponent[g][n]));
+        *refused |= _mm512_cmpgt_epi32_mask(x, _mm512_set1_epi32(FUSED_HUGE / 2));
+        const __mmask16 some =
+            _mm512_test_epi32_mask(_mm512_loadu_si512(a->numbers[g] + row), _mm512_set1_epi32(b->numbers[g][n]));
+        e = _mm512_mask_max_epi32(e, some, e, x);
+    }
+    return e;
+}
+
+AVX512 static ALWAYS_INLINE __m512d power_of_two(__m256i e) {
+    return _mm512_castsi512_pd(
+        _mm512_slli_epi64(_mm512_add_epi64(_mm512_cvtepi32_epi64(e), _mm512_set1_epi64(1023)), 52));
+}
+
+AVX512 static ALWAYS_INLINE __m512d cut_off(__m512d x) {
+    return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+/* The sum of 8 rows, cut to 24 bits; place: 35 - E. */
+AVX512 static ALWAYS_INLINE __m512d sum_blocks(const struct simd_fused *f, const struct fused_blocks *a,
+                                               const struct fused_blocks *b, uint32_t row, uint32_t n,
+                                               const uint32_t *sums, size_t stride, __m256 old, __m256i place) {
+    const __m256 all = _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX)), most = _mm256_set1_ps(FUSED_BLOCK_MOST);
+    const __m512d up = power_of_two(place), down = power_of_two(_mm256_set1_epi32(-f->shift));
+    __m512d sum = cut_off(_mm512_mul_pd(_mm512_mul_pd(_mm512_cvtps_pd(old), down), up));
+    UNROLL
+    for (int g = 0; g < FUSED_BLOCKS; g++, sums += stride) {
+        const __m256 x = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)sums));
+        const __m512d exact = _mm512_cvtps_pd(_mm256_and_ps(x, _mm256_cmp_ps(_mm256_and_ps(x, all), most, _CMP_LE_OQ)));
+        const __m512d factor = _mm512_mul_pd(_mm512_cvtps_pd(_mm256_loadu_ps(a->factor[g] + row)),
+                                             _mm512_set1_pd((double)b->factor[g][n]));
+        sum = _mm512_add_pd(sum, cut_off(_mm512_mul_pd(_mm512_mul_pd(exact, factor), up)));
+    }
+    sum = _mm512_mul_pd(sum, power_of_two(_mm256_sub_epi32(_mm256_setzero_si256(), place)));
+    sum = _mm512_castsi512_pd(_mm512_and_si512(_mm512_castpd_si512(sum), _mm512_set1_epi64(~INT64_C(0x1fffffff))));
+    return _mm512_add_pd(sum, _mm512_setzero_pd());
+}
+
+AVX512 static ALWAYS_INLINE unsigned outside(__m512d x) {
+    const __m512d size = _mm512_abs_pd(x);
+    const __mmask8 some = _mm512_cmp_pd_mask(size, _mm512_setzero_pd(), _CMP_NEQ_OQ);
+    return _mm512_mask_cmp_pd_mask(some, size, _mm512_set1_pd(0x1p-126), _CMP_LT_OQ) |
+           _mm512_cmp_pd_mask(size, _mm512_set1_pd(0x1p128), _CMP_GE_OQ);
+}
+
+AVX512 bool fused_blocks_avx512(const struct simd_fused *f, const struct fused_blocks *a, const struct fused_blocks *b,
+                                uint32_t row, uint32_t n, const uint32_t *sums, size_t stride, uint32_t *d) {
+    const __m512i old = f->t.accumulate ? _mm512_loadu_si512(d) : _mm512_setzero_si512();
+    __mmask16 refused;
+    const __m512i place =
+        _mm512_sub_epi32(_mm512_set1_epi32(FUSED_BLOCK_BITS), align_blocks(f, a, b, row, n, old, &refused));
+    const __m512d x = sum_blocks(f, a, b, row, n, sums, stride, _mm256_castsi256_ps(_mm512_castsi512_si256(old)),
+                                 _mm512_castsi512_si256(place));
+    const __m512d y =
+        sum_blocks(f, a, b, row + 8, n, sums + 8, stride, _mm256_castsi256_ps(_mm512_extracti64x4_epi64(old, 1)),
+                   _mm512_extracti64x4_epi64(place, 1));
+    if (refused || outside(x) || outside(y))
+        return false;
+    _mm256_storeu_ps((float *)(void *)d, _mm512_cvtpd_ps(x));
+    _mm256_storeu_ps((float *)(void *)(d + 8), _mm512_cvtpd_ps(y));
+    return true;
+}
+
 #endif

@@ -50,7 +50,29 @@ static inline int32_t fused_scale(const float *factors, uint32_t i) {
     return u > UINT32_C(0x7f800000) ? FUSED_HUGE : e;
 }
 
+/* Four-bit operands. */
+enum {
+    FUSED_BLOCK_BITS = 35, /* of fraction below E */
+    FUSED_BLOCK = 16,      /* products that are summed exactly */
+    FUSED_BLOCKS = 4,      /* of an instruction */
+    FUSED_BLOCK_MOST = FUSED_BLOCK * 6 * 6,
+};
+
+/* Of the blocks of rows of A, or of columns of B. */
+struct fused_blocks {
+    float factor[FUSED_BLOCKS][SIMD_MAX_ROWS];
+    int32_t exponent[FUSED_BLOCKS][SIMD_MAX_ROWS]; /* of the factor; NaN: FUSED_HUGE */
+    int32_t numbers[FUSED_BLOCKS][SIMD_MAX_ROWS];  /* bit per element that is not 0 */
+};
+
 #if defined(__x86_64__)
+/* An instruction of four-bit operands, one column: D of the segment that begins at `row`. `sums` are those of its
+ * blocks, a stride apart. Doubles hold all that there is on the way: a sum has 12 bits, a factor 4, and what is cut is
+ * below 2^47. False: a lane of it is not for these loops, and d is as it was. */
+bool fused_blocks_avx2(const struct simd_fused *f, const struct fused_blocks *a, const struct fused_blocks *b,
+                       uint32_t row, uint32_t n, const uint32_t *sums, size_t stride, uint32_t *d);
+bool fused_blocks_avx512(const struct simd_fused *f, const struct fused_blocks *a, const struct fused_blocks *b,
+                         uint32_t row, uint32_t n, const uint32_t *sums, size_t stride, uint32_t *d);
 void fused_run_avx2(const struct simd_fused *f, bool same_b);
 void fused_run_avx512(const struct simd_fused *f, bool same_b);
 #endif

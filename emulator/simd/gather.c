@@ -212,7 +212,23 @@ AVX2 static ALWAYS_INLINE __m256 octet_e2m1(const uint8_t *at) {
     return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), _mm_shuffle_epi8(upper, code)));
 }
 
-/* Elements 8 j .. 8 j + 7 of a line. e4m3 is f16 with another bias and one NaN. */
+/* Numbers of 8 halves: f16, or bytes that are the upper part of each. e4m3 is f16 with another bias
+ * and one NaN. */
+AVX2 static ALWAYS_INLINE __m256 octet_of(enum simd_elem e, __m128i v) {
+    if (e == SIMD_S8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_srai_epi16(v, 8)));
+    if (e == SIMD_U8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_srli_epi16(v, 8)));
+    if (e != SIMD_E4M3) /* e5m2 is the upper half of an f16 */
+        return _mm256_cvtph_ps(v);
+    const __m128i number = _mm_set1_epi16(0x3f80);
+    v = _mm_and_si128(_mm_srai_epi16(v, 1), _mm_set1_epi16((int16_t)0xbf80));
+    const __m128i nan = _mm_cmpeq_epi16(_mm_and_si128(v, number), number);
+    v = _mm_or_si128(v, _mm_and_si128(nan, _mm_set1_epi16(0x7e00)));
+    return _mm256_mul_ps(_mm256_cvtph_ps(v), _mm256_set1_ps(256)); /* bias 15 for 7 */
+}
+
+/* Elements 8 j .. 8 j + 7 of a line. */
 AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const struct line line, uint32_t j) {
     const uint8_t *smem = line.base;
     const uint32_t *off = line.unit;
@@ -222,25 +238,15 @@ AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const struct line line,
         return _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32((int32_t)0xffffe000)));
     }
     if (e == SIMD_F16)
-        return _mm256_cvtph_ps(unit(smem, off[j]));
+        return octet_of(e, unit(smem, off[j]));
     if (e == SIMD_BF16)
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(unit(smem, off[j])), 16));
     if (e == SIMD_E2M1_PACKED || e == SIMD_E2M1_P64) {
         const uint32_t each = e == SIMD_E2M1_PACKED ? 4 : 2; /* octets of a unit */
         return octet_e2m1(smem + off[j / each] + j % each * 4);
     }
-    __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(smem + off[j / 2] + j % 2 * 8));
-    if (e == SIMD_S8)
-        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(v));
-    if (e == SIMD_U8)
-        return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(v));
-    if (e == SIMD_E5M2) /* the upper half of an f16 */
-        return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), v));
-    const __m128i sign_and_number = _mm_set1_epi16((int16_t)0xbf80), number = _mm_set1_epi16(0x3f80);
-    v = _mm_and_si128(_mm_slli_epi16(_mm_cvtepi8_epi16(v), 7), sign_and_number);
-    __m128i nan = _mm_cmpeq_epi16(_mm_and_si128(v, number), number);
-    v = _mm_or_si128(v, _mm_and_si128(nan, _mm_set1_epi16(0x7e00)));
-    return _mm256_mul_ps(_mm256_cvtph_ps(v), _mm256_set1_ps(256)); /* bias 15 for 7 */
+    const __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(smem + off[j / 2] + j % 2 * 8));
+    return octet_of(e, _mm_unpacklo_epi8(_mm_setzero_si128(), v));
 }
 
 AVX2 static ALWAYS_INLINE void transpose_avx2(__m256 r[8]) {
@@ -267,37 +273,123 @@ AVX2 static ALWAYS_INLINE void transpose_avx2(__m256 r[8]) {
         r[c] = t[c];
 }
 
-/* Lines run along K, or along M or N; in the multiplier's layout 8 elements of a line are neighbours, or one each of 8
- * lines. */
-AVX2 static ALWAYS_INLINE void gather(enum simd_elem e, const struct simd_matrix *m, const uint8_t *smem,
-                                      const struct simd_groups *g, float *out) {
-    const bool mn = m->mn_major, panels = m->panels;
-    const uint32_t lines = m->lines, octets = (mn ? m->rows : m->k) / 8;
-    if (mn == panels) {
-        for (uint32_t l = 0; l < lines; l++)
-            for (uint32_t j = 0; j < octets; j++)
-                _mm256_storeu_ps(out + (mn ? simd_tile_a(8 * j, l) : simd_tile_b(l, 8 * j)),
-                                 octet(e, line_at(m, smem, g, l), j));
-        return;
-    }
-    const size_t step = panels ? SIMD_PANEL : SIMD_B_STRIDE;
-    for (uint32_t l = 0; l < lines; l += 8)
-        for (uint32_t j = 0; j < octets; j++) {
+/* MN-major: 8 elements of a line are neighbours in a panel of A, and one each of 8 rows of B. */
+AVX2 static ALWAYS_INLINE void gather_lines(enum simd_elem e, const struct simd_matrix *m, const uint8_t *smem,
+                                            const struct simd_groups *g, float *out) {
+    for (uint32_t l = 0; m->panels && l < m->lines; l++)
+        for (uint32_t j = 0; j < m->rows / 8; j++)
+            _mm256_storeu_ps(out + simd_tile_a(8 * j, l), octet(e, line_at(m, smem, g, l), j));
+    for (uint32_t l = 0; !m->panels && l < m->lines; l += 8)
+        for (uint32_t j = 0; j < m->rows / 8; j++) {
             __m256 v[8];
             UNROLL
             for (uint32_t i = 0; i < 8; i++)
                 v[i] = octet(e, line_at(m, smem, g, l + i), j);
             transpose_avx2(v);
-            float *to = out + (panels ? simd_tile_a(l, 8 * j) : simd_tile_b(8 * j, l));
             UNROLL
             for (uint32_t i = 0; i < 8; i++)
-                _mm256_storeu_ps(to + i * step, v[i]);
+                _mm256_storeu_ps(out + simd_tile_b(8 * j + i, l), v[i]);
         }
+}
+
+/* 8 rows of 8 words of 32 bits of a K-major matrix: v[c] becomes word c of each. */
+AVX2 static ALWAYS_INLINE void load_octet(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
+                                          uint32_t row, __m256 v[8]) {
+    const struct line group = line_at(m, smem, g, row);
+    UNROLL
+    for (int i = 0; i < 8; i++)
+        v[i] = _mm256_castsi256_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(unit(group.base, group.unit[2 * i])),
+                                                           unit(group.base, group.unit[2 * i + 1]), 1));
+    transpose_avx2(v);
+}
+
+/* Two of the four bytes of 8 words, from byte i on, as the upper halves of 16 bits: 8 of one, then 8 of the other. */
+AVX2 static ALWAYS_INLINE __m256i part_bytes(__m256i v, int i) {
+    const __m256i order = _mm256_setr_epi8(-1, 0, -1, 4, -1, 8, -1, 12, -1, 1, -1, 5, -1, 9, -1, 13, /* of both lanes */
+                                           -1, 0, -1, 4, -1, 8, -1, 12, -1, 1, -1, 5, -1, 9, -1, 13);
+    return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(_mm256_srli_epi32(v, 8 * i), order), 0xd8);
+}
+
+AVX2 static ALWAYS_INLINE void store_two(enum simd_elem e, __m256i v, float *to) {
+    _mm256_storeu_ps(to, octet_of(e, _mm256_castsi256_si128(v)));
+    _mm256_storeu_ps(to + SIMD_PANEL, octet_of(e, _mm256_extracti128_si256(v, 1)));
+}
+
+/* A word of 8 rows of A: its elements along K. */
+AVX2 static ALWAYS_INLINE void store_octet(enum simd_elem e, __m256i v, float *to) {
+    if (e == SIMD_E2M1_PACKED || e == SIMD_E2M1_P64) {
+        const __m256 numbers = _mm256_setr_ps(0, 0.5f, 1, 1.5f, 2, 3, 4, 6);
+        const __m256i sign = _mm256_set1_epi32(INT32_MIN);
+        UNROLL
+        for (int i = 0; i < 8; i++, to += SIMD_PANEL) {
+            const __m256 magnitude = _mm256_permutevar8x32_ps(numbers, _mm256_srli_epi32(v, 4 * i));
+            const __m256i minus = _mm256_and_si256(_mm256_slli_epi32(v, 28 - 4 * i), sign);
+            _mm256_storeu_ps(to, _mm256_or_ps(magnitude, _mm256_castsi256_ps(minus)));
+        }
+        return;
+    }
+    if (e == SIMD_TF32) {
+        _mm256_storeu_ps(to, _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32((int32_t)0xffffe000))));
+        return;
+    }
+    if (e == SIMD_BF16) {
+        const __m256i upper = _mm256_and_si256(v, _mm256_set1_epi32((int32_t)0xffff0000));
+        _mm256_storeu_ps(to, _mm256_castsi256_ps(_mm256_slli_epi32(v, 16)));
+        _mm256_storeu_ps(to + SIMD_PANEL, _mm256_castsi256_ps(upper));
+        return;
+    }
+    if (e == SIMD_F16) { /* its lower halves, then the upper ones */
+        const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, /* of both lanes */
+                                               0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+        store_two(e, _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v, order), 0xd8), to);
+        return;
+    }
+    store_two(e, part_bytes(v, 0), to);
+    store_two(e, part_bytes(v, 2), to + 2 * SIMD_PANEL);
+}
+
+/* A row of B. */
+AVX2 static ALWAYS_INLINE void store_line(enum simd_elem e, const struct line row, float *to) {
+    _mm256_storeu_ps(to, octet(e, row, 0));
+    if (e == SIMD_TF32)
+        return;
+    _mm256_storeu_ps(to + 8, octet(e, row, 1));
+    if (e == SIMD_F16 || e == SIMD_BF16)
+        return;
+    _mm256_storeu_ps(to + 16, octet(e, row, 2));
+    _mm256_storeu_ps(to + 24, octet(e, row, 3));
+    if (e != SIMD_E2M1_PACKED)
+        return;
+    UNROLL
+    for (uint32_t j = 4; j < 8; j++)
+        _mm256_storeu_ps(to + 8 * j, octet(e, row, j));
+}
+
+/* K-major. Of A words are turned, before they become numbers. */
+AVX2 static ALWAYS_INLINE void gather_words(enum simd_elem e, const struct simd_matrix *m, const uint8_t *smem,
+                                            const struct simd_groups *g, float *out) {
+    const uint32_t each = m->k / 8; /* elements of a word */
+    for (uint32_t r = 0; !m->panels && r < m->rows; r += 8) {
+        const struct line group = line_at(m, smem, g, r);
+        UNROLL
+        for (uint32_t i = 0; i < 8; i++)
+            store_line(e, (struct line){group.base, group.unit + 2 * i}, out + simd_tile_b(r + i, 0));
+    }
+    for (uint32_t r = 0; m->panels && r < m->rows; r += 8) {
+        __m256 v[8];
+        load_octet(m, smem, g, r, v);
+        UNROLL
+        for (uint32_t c = 0; c < 8; c++)
+            if (e != SIMD_E2M1_P64)
+                store_octet(e, _mm256_castps_si256(v[c]), out + simd_tile_a(r, c * each));
+            else if (c % 4 < 2) /* the other half of a unit is padding */
+                store_octet(e, _mm256_castps_si256(v[c]), out + simd_tile_a(r, c / 4 * 16 + c % 4 * 8));
+    }
 }
 
 #define GATHER(ELEM)                                                                                                   \
     case ELEM:                                                                                                         \
-        gather(ELEM, m, smem, g, out);                                                                                 \
+        (m->mn_major ? gather_lines : gather_words)(ELEM, m, smem, g, out);                                            \
         return true
 
 /* False: not for this type. */

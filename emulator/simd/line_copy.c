@@ -72,6 +72,23 @@ AVX512 RACES static void lines_avx512(uint8_t *smem, uint32_t at, uint32_t rows,
     }
 }
 
+/* The same by half lines: bit 0 of the turn exchanges their halves, bits 1 and 2 the half lines. */
+AVX2 RACES static void lines_avx2(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
+    for (uint32_t r = 0; r < rows; r++, at += 128) {
+        const uint8_t *row = from + r * stride;
+        fetch_ahead(row);
+        const uint32_t turn = at >> 7 & simd_swizzle_of(SIMD_SWIZZLE_128B).mask, far = (turn & 6) * 16;
+        __m256i v[4];
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            v[i] = _mm256_loadu_si256((const __m256i *)(const void *)(row + 32 * i));
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            _mm256_storeu_si256((__m256i *)(void *)(smem + (at | (32u * (uint32_t)i ^ far))),
+                                turn & 1 ? _mm256_permute4x64_epi64(v[i], 0x4e) : v[i]);
+    }
+}
+
 AVX512 static void lines_out_avx512(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
     for (uint32_t r = 0; r < rows; r++, at += 128, to += 128) {
         const struct turn t = turn_of(at);
@@ -83,7 +100,9 @@ AVX512 static void lines_out_avx512(uint8_t *to, const uint8_t *smem, uint32_t a
 }
 
 void simd_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
-    (has_avx512() ? lines_avx512 : simd_lines_portable)(smem, at, rows, from, stride);
+    (has_avx512()                     ? lines_avx512
+     : __builtin_cpu_supports("avx2") ? lines_avx2
+                                      : simd_lines_portable)(smem, at, rows, from, stride);
 }
 
 void simd_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {

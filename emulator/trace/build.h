@@ -48,21 +48,25 @@ struct warp_track {
     } now, other;       /* the latest step, and the one before it by other lanes */
 };
 
+/* A barrier of a CTA or of the cluster: its object, and the events of the latest arrival and phase. */
 struct barrier_track {
-    uint32_t object, arrived, phase; /* the events */
+    uint32_t object, arrived, phase;
 };
 
+/* An mbarrier, from its mbarrier.init to the next one at this place. */
 struct mbar_track {
     uint32_t object, init, changed; /* changed: latest event that may complete the phase */
     uint32_t *phases;               /* events, by phase */
     uint32_t num_phases, cap_phases;
 };
 
+/* A queue of asynchronous operations, until the cluster ends. */
 struct queue_track {
     const struct async_queue *queue;
     uint32_t object, completed; /* completed: the latest event */
 };
 
+/* A CTA, until its cluster ends. */
 struct cta_track {
     struct warp_track *warps;
     struct mbar_track *mbars;
@@ -79,8 +83,9 @@ struct cta_track {
     bool accumulates;                     /* its latest tcgen05.mma accumulates */
 };
 
+/* A cluster, until its part is merged into the log. */
 struct cluster_track {
-    struct trace_cluster out;
+    struct trace_cluster out; /* its part of the log */
     const struct trace_window *window;
     uint32_t warps_each;
     uint64_t max_events;

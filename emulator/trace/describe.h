@@ -11,9 +11,9 @@ struct trace_op trace_describe(const struct async_op *op, struct event_work *wor
 /* The number of 32-byte sectors of global memory that an access's lanes touch. */
 uint32_t trace_sectors(const struct event_access *a);
 
-/* An instruction by its text. `timed`: its result depends on time or on other clusters: TRACE_STEP, kind 1. It counts
- * as `own` (0 or 1) of its class, and as `more` on registers: as ptxas compiled it if the program has machine code,
- * which may be nothing; otherwise as 1. */
+/* What an instruction counts as, by its text. `timed`: its result depends on time or on other clusters (TRACE_STEP,
+ * kind 1). It counts as `own` (0 or 1) machine instructions of its class and `more` on registers. If the program has
+ * machine code, these are what ptxas made of it, perhaps nothing; otherwise `own` is 1. */
 struct trace_kind {
     enum trace_run run;
     bool timed;

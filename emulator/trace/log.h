@@ -120,7 +120,7 @@ struct trace_event {
     int32_t tx;       /* mbarriers: bytes still pending after it */
     uint64_t value;   /* mbarriers: bytes; GLOBAL: 32-byte sectors; waits: event_wait.value; LIFE_TMEM: column */
     uint16_t what;    /* waits: enum event_wait_kind; SYNC_FENCE: enum event_fence; TEST: parity; GROUP_*: bits 0 bulk,
-                            1 read, and from bit 2 on how many groups may stay pending; GLOBAL: 1 where the access is
+                            1 read, and from bit 2 on how many groups may stay pending; GLOBAL: 1 if the access is
                             strong (8.4), so that L1 does not answer it */
     uint16_t times;   /* SYNC_MBAR_TEST: number of failed polls in a row that it represents; otherwise 1 */
     uint32_t cluster; /* if the cause is in another cluster: that cluster's number in the log + 1; 0: its own */
@@ -142,16 +142,17 @@ struct trace_cluster {
     uint32_t complete; /* 1: from start to end; 0: cut off by a fault or a window */
 };
 
+/* The log of a launch. */
 struct trace_log {
-    uint32_t version;
-    uint32_t fault; /* 0, or the cudaError_t with which the launch ended */
-    uint32_t cut;   /* 1: a window was chosen, or there was no more room */
+    uint32_t version; /* TRACE_VERSION */
+    uint32_t fault;   /* 0, or the cudaError_t with which the launch ended */
+    uint32_t cut;     /* 1: a window was chosen, or there was no more room */
     trace_text kernel, schedule;
     struct diag_dim3 grid, block, cluster;
-    uint32_t smem;     /* bytes of a CTA, static and dynamic */
-    uint32_t resident; /* clusters that fit the GPU at a time */
-    uint64_t instructions;
-    uint64_t counted; /* those with known machine instructions, counted in `ran` */
+    uint32_t smem;         /* bytes of a CTA, static and dynamic */
+    uint32_t resident;     /* clusters that fit the GPU at a time */
+    uint64_t instructions; /* instructions and operations that the launch ran */
+    uint64_t counted;      /* those with known machine instructions, counted in `ran` */
     char *text;
     struct trace_site *sites;
     struct trace_call *calls;

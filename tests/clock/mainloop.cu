@@ -25,7 +25,7 @@ enum {
     LOAD_WARP = 4,
     MMA_WARP = 5,
     MAX_STAGES = 8,
-    UMMA_BYTES = 32, /* of a row, that one UMMA multiplies */
+    UMMA_BYTES = 32, /* bytes of a row that one UMMA multiplies */
     ALIGN = 1024,
 };
 

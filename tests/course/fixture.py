@@ -27,7 +27,7 @@ ARRIVALS = Exercise(name="04-fill-arrivals", lesson="04", kind=FILL, title="who 
                     rules=(), timed=True)
 ISSUE = "            issue_k_tile(g, s->tmem_base, a_desc, b_desc, kt == 0);\n"
 COMMIT = ("            umma_pair_commit_multicast(free, share->commit); "
-          "/* tells all who write into our pair's tiles */\n")
+          "/* tells the writers of our pair's tiles */\n")
 EARLY = Exercise(name="04-repair-a", lesson="04", kind=REPAIR, title="one mistake", text="", step="04_pair_umma",
                  solution=PAIR, start=changed(PAIR, ISSUE + COMMIT, COMMIT + ISSUE), first=149, last=150,
                  rules=("copy-overwrites", "tcgen05-smem-in-flight", "tcgen05-operand-overwritten"))

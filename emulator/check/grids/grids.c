@@ -49,18 +49,19 @@ struct grid_wait {
 /* The running kernel; from its launch to its end. */
 struct run {
     struct task *now;        /* NULL: no kernel runs */
-    bool lost, forgotten;    /* it may conflict with dropped accesses: of a dropped task; of a task in `open` */
+    bool lost, forgotten;    /* dropped, so conflicts may be missed: a whole task; accesses of a task in `open` */
     task_set open;           /* remembered tasks that need not be complete when it begins, or that began beside it */
-    struct grid_wait *waits; /* kept only if needed */
+    struct grid_wait *waits; /* kept only if the kernel began early */
     uint32_t num_waits, cap_waits;
 };
 
+/* The state for a device, as long as the listener is attached. */
 struct grids {
     struct gpu *gpu;
     struct tasks tasks;
-    struct touches *pages; /* NULL: nothing remembered so far */
-    struct run run[MACH_FLIGHTS];
-    pthread_mutex_t lock; /* for run.waits */
+    struct touches *pages;        /* NULL: nothing remembered so far */
+    struct run run[MACH_FLIGHTS]; /* kernels that run at the same time: gpu->flight says which one an event is of */
+    pthread_mutex_t lock;         /* for run.waits */
 };
 
 struct grids *grids_new(struct gpu *gpu) {
@@ -87,10 +88,12 @@ bool grids_wants(const struct grids *g) {
     return run->now && (run->open || run->now->kept || run->lost);
 }
 
+/* The task's place in the window. */
 static uint32_t place_of(const struct grids *g, const struct task *k) { return (uint32_t)(k - g->tasks.task); }
 
 /* --- griddepcontrol ----------------------------------------------------------------------------------------------- */
 
+/* Does the viewer know that lanes have executed that griddepcontrol.wait, or is it one of them? */
 static bool knows_wait(const struct race *r, const struct grid_wait *w, const struct viewer *v) {
     const struct done wait = {.warp = w->warp, .lanes = w->lanes, .time = w->time};
     if (w->cluster == r->number)
@@ -109,8 +112,8 @@ static bool has_waited(struct grids *g, const struct race *r, const struct viewe
     return found;
 }
 
-/* If one of the lanes has waited, the CTA's first griddepcontrol.launch_dependents, or its end, comes after the wait.
- */
+/* On the CTA's first griddepcontrol.launch_dependents: if one of its lanes has waited, or knows a thread that has, sets
+ * the task's waits_first (tasks.h). */
 static void goes_on(struct grids *g, struct race *r, const struct event_by *by) {
     const uint32_t warp = race_warp_of(r, by);
     for (uint32_t i = 0; i < r->warps[warp].num_strands; i++) {
@@ -168,8 +171,8 @@ void grids_cta_exits(struct grids *g, struct race *r, const struct cta *cta) {
 
 /* --- verdicts and reports ----------------------------------------------------------------------------------------- */
 
-/* The broken rule: for tasks of two streams; otherwise the later kernel's own wait is missing, or one in the chain
- * before it. */
+/* The rule that the two tasks break. In two streams: stream-race. In one stream: wait_missing if the later kernel's own
+ * griddepcontrol.wait would order them, otherwise wait_chain, because a kernel between them has not waited. */
 static const struct diag *rule_of(const struct grids *g, const struct task *later, const struct task *earlier) {
     if (earlier->stream != later->stream)
         return &stream_race;
@@ -189,6 +192,7 @@ struct reaching {
     int waited; /* did it wait? -1: not yet computed */
 };
 
+/* Writes the address, and which byte of its allocation it is. */
 static void name_place(const struct grids *g, uint64_t at, char *place, size_t size) {
     struct mem_block b;
     const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
@@ -226,7 +230,8 @@ static void tell(const struct reaching *x, const struct diag *rule, const struct
                    x->v->what, verb(writes), place, k->name, may(wrote));
 }
 
-/* Kernel `k` began beside this one and accessed first. It has not waited for this one, which goes on. */
+/* The same if `k` is the later kernel: it began beside the running one and accessed the bytes first. In program order
+ * the running kernel's access comes before that, and `k` has not waited for it. */
 static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *its,
                        uint64_t at) {
     char place[120], said[240];
@@ -240,7 +245,8 @@ static void tell_later(const struct reaching *x, const struct diag *rule, const 
                    its->what, verb(writes), place, now->name, may(wrote));
 }
 
-/* touches_fn: the access of *x shares bytes with that of an earlier task. */
+/* touches_fn: the access of *x shares bytes with that of another task. Nothing is reported if one of the two tasks has
+ * read a strong write of the other, or if this pair of lines has been reported. */
 static void meets(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct reaching *x = ctx;
     struct grids *g = x->g;
@@ -267,7 +273,8 @@ static void meets(void *ctx, struct touch *earlier, const struct touching *t, ui
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* A strong read sees another task's strong write: from now on, what that released is known. */
+/* touches_fn: a strong read finds another task's strong write. From now on the running task counts as after that task,
+ * which may have released by it. */
 static void sees(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct grids *g = ctx;
     (void)t;
@@ -309,7 +316,7 @@ static uint32_t flags_of(const struct event_access *e) {
     return (e->effect & EFFECT_WRITE ? TOUCH_WRITE : 0) | (strong ? TOUCH_STRONG : 0);
 }
 
-/* Adjacent lanes with adjacent bytes become one access. */
+/* On an access by lanes: adjacent lanes with adjacent bytes make one access. */
 static void touch_lanes(struct reaching *x, uint32_t lanes) {
     const struct event_access *e = x->e;
     while (lanes) {
@@ -403,11 +410,13 @@ static void copy_side(struct copying *c, const struct event_host *e, uint64_t fr
 /* Must accesses be remembered? Only if tasks may run side by side, or once any access was remembered. */
 static bool is_tracked(const struct grids *g) { return g->pages || tasks_concurrent(&g->tasks); }
 
+/* Creates the memory of accesses at the first need. */
 static void make_pages(struct grids *g) {
     if (!g->pages)
         g->pages = touches_new(event_bound(g->gpu, BOUND_TASK_BYTES));
 }
 
+/* HOST_COPY: a copy or memset begins and ends. It belongs to no launch, so it reports through an island of its own. */
 static void copy(struct grids *g, const struct event_host *e) {
     struct island island;
     struct task *k = &g->tasks.task[tasks_begin(&g->tasks, e->src ? TASK_COPY : TASK_FILL, e)];
@@ -451,10 +460,11 @@ static void launch(struct grids *g, const struct event_host *e) {
     run->forgotten = false;
     for (uint32_t i = 0; i < TASKS; i++)
         run->forgotten |= run->open & task_bit(i) && g->tasks.task[i].forgotten;
-    run->lost = g->tasks.lost;
+    run->lost = g->tasks.lost; /* tasks_begin() dropped a task: announced for the first kernel after that */
     g->tasks.lost = false;
 }
 
+/* HOST_LAUNCH_END: the kernel's module may be unloaded now, so the lines of its accesses are copied. */
 static void launch_ends(struct grids *g) {
     struct run *run = run_of(g);
     if (!run->now)

@@ -10,6 +10,7 @@
 /* Handles with a meaning in the API: the default stream has two, and each thread may have its own. */
 enum { STREAM_DEFAULT, STREAM_LEGACY, STREAM_PER_THREAD };
 
+/* A new stream without tasks. */
 static struct task_stream *add_stream(struct tasks *t, uint64_t handle, bool blocking) {
     t->streams = xgrow(t->streams, t->num_streams, &t->cap_streams, sizeof *t->streams);
     struct task_stream *s = &t->streams[t->num_streams++];
@@ -17,7 +18,7 @@ static struct task_stream *add_stream(struct tasks *t, uint64_t handle, bool blo
     return s;
 }
 
-/* streams[0] is the default one. */
+/* The stream with that handle, new if there is none. streams[0] is the default stream. */
 static struct task_stream *stream_of(struct tasks *t, uint64_t handle) {
     if (handle == STREAM_LEGACY)
         handle = STREAM_DEFAULT;
@@ -77,7 +78,7 @@ static task_set next_begins(const struct tasks *t, const struct task_stream *s, 
     if (!early || s->last == TASKS)
         return given | s->all;
     const struct task *before = &t->task[s->last];
-    if (!before->triggered) /* it has ended */
+    if (!before->triggered) /* so it has ended */
         return given | when_over(before, s->last);
     return given | before->begin | (before->waits_first ? before->waited : 0);
 }
@@ -115,6 +116,7 @@ static void forget_old(struct tasks *t) {
     forget(t, (old & ~last) | (t->used & t->host));
 }
 
+/* The place of the oldest task, or TASKS. */
 static uint32_t oldest(const struct tasks *t) {
     uint32_t at = TASKS;
     for (uint32_t i = 0; i < TASKS; i++)
@@ -181,6 +183,7 @@ void tasks_all_over(struct tasks *t) { forget(t, t->used); }
 
 /* --- the host ----------------------------------------------------------------------------------------------------- */
 
+/* The event with that handle, new if there is none. */
 static struct task_event *event_of(struct tasks *t, uint64_t handle) {
     for (uint32_t i = 0; i < t->num_events; i++)
         if (t->events[i].handle == handle)

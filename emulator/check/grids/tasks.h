@@ -23,10 +23,11 @@ typedef uint64_t task_set;
 
 enum task_kind { TASK_KERNEL, TASK_COPY, TASK_FILL };
 
+/* A kernel, copy or memset; until it leaves the window. */
 struct task {
-    uint64_t number; /* from 1; 0: the place is free */
+    uint64_t number; /* in order of their begin, from 1; 0: the place is free */
     enum task_kind kind;
-    uint64_t stream;
+    uint64_t stream;        /* handle */
     char name[80];          /* of a kernel, as reports show it */
     task_set begin, waited; /* complete when it begins; and after its griddepcontrol.wait */
     task_set before;        /* the task before it in its stream, or none */
@@ -34,7 +35,7 @@ struct task {
     bool has_wait;          /* it contains griddepcontrol.wait */
     bool kept;              /* its accesses are remembered; */
     atomic_bool forgotten;  /* but some were dropped */
-    bool ended;             /* a kernel */
+    bool ended;             /* it is a kernel that has ended */
     /* of a kernel, set by its CTAs: */
     atomic_bool triggered;   /* griddepcontrol.launch_dependents */
     atomic_bool waits;       /* griddepcontrol.wait */
@@ -42,19 +43,22 @@ struct task {
     _Atomic task_set seen;   /* tasks with a strong write that it has read */
 };
 
+/* A stream, until it is destroyed. */
 struct task_stream {
     uint64_t handle;
-    bool blocking;
+    bool blocking; /* it and the default stream wait for each other; not with cudaStreamNonBlocking */
     task_set all;  /* complete when all its tasks are */
     task_set late; /* from events: complete when its next task begins, however early */
     uint32_t last; /* place of its last task if that is a kernel, otherwise TASKS */
 };
 
+/* An event that was recorded. */
 struct task_event {
     uint64_t handle;
-    task_set set;
+    task_set set; /* complete when the event is */
 };
 
+/* The tasks of a device, as long as it is checked. */
 struct tasks {
     struct task task[TASKS];
     uint64_t number; /* number of the latest */

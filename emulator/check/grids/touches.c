@@ -10,6 +10,7 @@
 #define SHARDS 64u
 #define LISTS 256u /* hash lists in each shard */
 
+/* Some of the pages: their entries, and the lock that islands take for them. */
 struct shard {
     pthread_mutex_t lock;
     struct touch *list[LISTS];
@@ -17,9 +18,9 @@ struct shard {
 
 struct touches {
     struct shard shard[SHARDS];
-    _Atomic uint64_t bytes;
-    uint64_t most;      /* limit of `bytes` */
-    struct arena sites; /* copies */
+    _Atomic uint64_t bytes; /* of all entries */
+    uint64_t most;          /* limit of `bytes` */
+    struct arena sites;     /* copies of lines: touches_keep_sites() */
 };
 
 struct touches *touches_new(uint64_t most) {
@@ -61,6 +62,7 @@ void touches_free(struct touches *p) {
     xfree(p);
 }
 
+/* A copy of the line that outlives its module. */
 static const struct diag_site *copy_site(struct touches *p, const struct diag_site *site) {
     return site ? diag_keep(&p->sites, &(struct diag){.site = site})->site : NULL;
 }
@@ -86,11 +88,13 @@ void touches_keep_sites(struct touches *p, uint64_t number) {
 
 /* --- bytes of a page ---------------------------------------------------------------------------------------------- */
 
+/* The bits of [from, to) that are in that word of 64. */
 static uint64_t bits_of(uint32_t from, uint32_t to, uint32_t word) {
     const uint32_t low = from > word * 64 ? from - word * 64 : 0, high = to < word * 64 + 64 ? to - word * 64 : 64;
     return (high == 64 ? UINT64_MAX : (UINT64_C(1) << high) - 1) & ~((UINT64_C(1) << low) - 1);
 }
 
+/* Adds the bytes [from, to) of the page. */
 static void set_bits(struct touch *x, uint32_t from, uint32_t to) {
     for (uint32_t w = from / 64; x->bytes < TOUCH_PAGE && w <= (to - 1) / 64; w++) {
         const uint64_t add = bits_of(from, to, w) & ~x->bits[w];
@@ -111,6 +115,7 @@ static uint32_t first_bit(const struct touch *x, uint32_t from, uint32_t to) {
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
+/* The page's shard, and the page's list in it. */
 static struct shard *shard_of(struct touches *p, uint64_t page, struct touch ***list) {
     const uint64_t hash = page * UINT64_C(0x9e3779b97f4a7c15);
     struct shard *s = &p->shard[hash >> 58];
@@ -118,6 +123,7 @@ static struct shard *shard_of(struct touches *p, uint64_t page, struct touch ***
     return s;
 }
 
+/* The entry in that list for the page and the access's task, line and flags; new if there is none. NULL: no room. */
 static struct touch *entry(struct touches *p, struct touch **list, uint64_t page, const struct touching *t) {
     for (struct touch *x = *list; x; x = x->next)
         if (x->page == page && x->number == t->number && x->site == t->site && x->flags == t->flags)

@@ -1,8 +1,8 @@
 /* check/grids/touches.h - what device memory remembers of tasks: which bytes each has read and written, and from which
  * lines.
  *
- * It is kept by pages of 4096 bytes. Each task, kind of access and line has one entry, with a bit for each byte, or no
- * bits if it is all bytes. Islands access pages side by side, so each shard of pages has a lock.
+ * It is kept by pages of 4096 bytes. Each task, kind of access and line has one entry there, with a bit for each byte.
+ * Islands access pages side by side, so each shard of pages has a lock.
  */
 #ifndef CHECK_GRIDS_TOUCHES_H
 #define CHECK_GRIDS_TOUCHES_H
@@ -29,6 +29,7 @@ struct touch {
     uint32_t bytes;                 /* number of set bits */
 };
 
+/* What is remembered of all tasks of a device; `most`: limit of its memory in bytes (BOUND_TASK_BYTES). */
 struct touches;
 struct touches *touches_new(uint64_t most);
 void touches_free(struct touches *p);
@@ -37,9 +38,9 @@ void touches_free(struct touches *p);
 struct touching {
     uint64_t at;
     uint64_t size;
-    uint32_t place;
-    uint64_t number;
-    uint32_t flags;
+    uint32_t place;   /* of the task, in the window */
+    uint64_t number;  /* of the task */
+    uint32_t flags;   /* enum touch_flag */
     const char *what; /* for a kernel: the instruction or operation */
     const struct diag_site *site;
     const struct diag_thread *thread;

@@ -1,7 +1,8 @@
 /* check/know/barriers.c - barriers of a CTA and of the cluster; contract in barriers.h. */
 #include "check/know/cluster.h"
 
-/* A barrier does not wait for exited threads, so it comes after their exits (9.7.13.1, 9.7.13.3). */
+/* A barrier does not wait for exited threads, so it completes after their exits (9.7.13.1, 9.7.13.3): whoever passes it
+ * knows that their acts have been executed. */
 static void count_exited(struct race *r, const struct cta_watch *c, struct meeting *m) {
     vclock_join(&r->clocks, &m->open[LAYER_SEEN], c->exited.open[LAYER_SEEN]);
     vclock_join(&r->clocks, &m->open[LAYER_RAN], c->exited.open[LAYER_RAN]);

@@ -12,7 +12,7 @@ struct cta_bars {
     uint32_t warps[MACH_BARRIERS];   /*  and which */
 };
 
-/* SYNC_BAR_*; SYNC_CLUSTER_*. */
+/* On SYNC_BAR_* and on SYNC_CLUSTER_*: arrivals, the end of a generation, a thread that passes. */
 void barriers_sync_cta(struct race *r, const struct event_sync *e);
 void barriers_sync_cluster(struct race *r, const struct event_sync *e);
 /* On LIFE_LANES_EXIT: later barriers do not wait for these lanes. */

@@ -56,6 +56,7 @@ static void end_warp(struct race *r, struct warp_watch *w) {
     flags_end_warp(r, w->giver);
 }
 
+/* Also drops the notes of operations that a fault stopped, which are still queued. */
 static void end_cta(struct race *r, const struct listener *self, const struct cta *cta) {
     struct cta_watch *c = race_cta(r, cta);
     for (const struct async_queue *q = cta->queues; q; q = q->next)

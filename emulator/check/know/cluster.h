@@ -26,8 +26,8 @@ struct warp_watch {
     struct sites sites;     /* the lines of its accesses */
     struct tells tells;     /* its latest arrivals, */
     struct polls polls;     /* and polls */
-    struct giver *giver;    /* what it last released to words: flags.c */
-    struct flag_hint heard; /* writers of the word that it read last, which released nothing */
+    struct giver *giver;    /* what it last released to words (flags.c), or NULL */
+    struct flag_hint heard; /* the latest word with a hint that it read: its writers released nothing */
     uint32_t peers;         /* bit for each CTA of the cluster that is known to run (check/verdict/peers.c) */
 };
 
@@ -36,17 +36,17 @@ struct cta_watch {
     struct cta_bars bars;
     struct mbars mbars;
     struct meeting exited; /* `open`: what exited threads knew and did */
-    bool triggered;        /* griddepcontrol.launch_dependents */
+    bool triggered;        /* one of its threads has executed griddepcontrol.launch_dependents */
 };
 
 /* What is remembered of a launch, from its start to its end. */
 struct grid_watch {
-    struct vclock_pool far;                /* clocks in sets */
+    struct vclock_pool far;                /* the clocks in sets of other clusters' clocks */
     struct diag_dim3 grid, block, cluster; /* in CTAs */
-    struct flags flags;
-    struct flag_hint hints[HINTS];
-    bool plain; /* threads alone access shared memory (struct event_host) */
-    bool quiet; /* too many flags: global memory is no longer checked: BOUND_FLAG_BYTES */
+    struct flags flags;                    /* words used at .gpu or .sys scope */
+    struct flag_hint hints[HINTS];         /* by the word's hash */
+    bool plain;                            /* threads alone access shared memory (struct event_host) */
+    bool quiet;                            /* too many flags, BOUND_FLAG_BYTES: global memory is no longer checked */
     _Atomic uint32_t num_records;
     pthread_mutex_t lock; /* for the members below */
     struct record_chunk *chunks;
@@ -57,7 +57,7 @@ struct grid_watch {
 
 /* What is remembered of one cluster, from its start to its end. */
 struct race {
-    struct vclock_pool clocks;
+    struct vclock_pool clocks; /* all its clocks and tokens */
     struct cluster *cluster;
     struct island *island;
     bool strict;              /* --check=strict */
@@ -72,29 +72,31 @@ struct race {
     /* of global memory */
     struct grid_watch *grid; /* NULL: global memory is not checked */
     uint32_t number;         /* of the cluster in the launch */
-    struct flags flags;
+    struct flags flags;      /* words in shared memory, or used at .cta or .cluster scope */
     struct map_acquires acquires;
     struct record_chunk *chunk; /* of the launch, with room for records */
 };
 
+/* At the start and end of a cluster; of a launch. `grid`: of the launch; NULL: global memory is not checked. */
 void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid);
 void race_end(struct race *r, const struct listener *self);
 void race_begin_launch(struct grid_watch *g, const struct event_host *e);
 void race_end_launch(struct grid_watch *g);
 
-/* A warp's number in the cluster; of the acting threads. */
+/* The number in the cluster of a CTA's warp; of the acting threads' warp. */
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
     return cta->rank * r->warps_each + warp;
 }
 static inline uint32_t race_warp_of(const struct race *r, const struct event_by *by) {
     return race_warp(r, by->cta, by->warp);
 }
-/* How much of it is kept at most. And: some was dropped, and a finding may have needed it (report/bounds.h). */
+/* The value of a bound: how much is kept at most. And, when a finding may have needed what was dropped: the run says
+ * so once (report/bounds.h). */
 static inline uint64_t race_bound(const struct race *r, enum bound b) { return event_bound(r->cluster->cta[0].gpu, b); }
 static inline void race_lost(const struct race *r, enum bound b) { event_tell_unseen(r->cluster->cta[0].gpu, b); }
-/* The number of layers that are kept at this level. */
+/* The number of layers that are kept at the level of --check. */
 static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
-/* Is the rule reported at this level? If not, it must not hide another one. */
+/* Is the rule reported at that level? If not, it must not hide another one. */
 static inline bool race_tells(const struct race *r, const struct diag *rule) {
     return r->strict || rule->class != DIAG_STRICT;
 }

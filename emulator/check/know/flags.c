@@ -5,32 +5,34 @@
 
 #include <string.h>
 
-#define KEY_SHARED (UINT64_C(1) << 63)
-#define TAKERS 4u
-#define ALL VCLOCK_LANES
-#define OWN_NOW UINT32_MAX /* in struct gift's time: stands for flag.time */
+#define KEY_SHARED (UINT64_C(1) << 63) /* in a flag's key: a word of shared memory */
+#define TAKERS 4u                      /* kept for each flag */
+#define ALL VCLOCK_LANES               /* a taker's lane: the whole warp */
+#define OWN_NOW UINT32_MAX             /* in struct gift's time: stands for flag.time */
 
+/* What a release sequence passes on, by layer. Lives while a flag or a giver holds it. */
 struct gift {
     uint32_t holders;
-    bool shared; /* do not change it; time[l]: until when the giver's own accesses go along */
-    uint32_t time[LAYERS];
+    bool shared;           /* by flags of one giver: it must not change, and has not the giver's own accesses yet */
+    uint32_t time[LAYERS]; /* shared: the giver's own accesses up to this time also go along; 0: none; or OWN_NOW */
     union {
         struct vclock *own[LAYERS]; /* in a cluster's table */
         struct far *far[LAYERS];    /* in the launch's table */
     } of;
 };
 
-/* A warp's latest gift for a word of each table, and the clocks in it; until the warp ends. */
+/* A warp's latest gift for words of each table (index: struct sync's `local`), and the clocks that it was made from;
+ * until the warp ends. While these do not change, the next word gets the same gift. */
 struct giver {
     struct gift *gift[2];
     struct vclock *from[2][LAYERS];
 };
 
-/* A thread that took that version: its next polls need not take it again. Lives with the flag. */
+/* A thread that took that version of a flag's gift: its next polls need not take it again. Lives with the flag. */
 struct flag_taker {
     uint32_t version, cluster;
-    uint16_t warp;
-    uint8_t lane, order; /* lane ALL: the whole warp took it */
+    uint16_t warp;       /* in the cluster */
+    uint8_t lane, order; /* lane ALL: the whole warp took it; order: .sem and .scope of its read */
 };
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -43,6 +45,7 @@ static struct flag *slot_of(const struct flags *w, uint64_t key) {
     return &w->flag[i];
 }
 
+/* The word's flag, or NULL. */
 static struct flag *find(const struct flags *w, uint64_t key) {
     struct flag *flag = w->num ? slot_of(w, key) : NULL;
     return flag && flag->key ? flag : NULL;
@@ -74,17 +77,20 @@ static struct flag *find_or_add(struct flags *w, uint64_t key) {
 
 /* --- one flag ----------------------------------------------------------------------------------------------------- */
 
-/* A lane's access, or a read by several lanes. `local`: its word is in the cluster's table. */
+/* A lane's strong access, or a read by several lanes as one; during the call of flags_sync. */
 struct sync {
     struct race *r;
     uint32_t warp, lane, lanes; /* lane: the first of the lanes */
     enum event_order order;
     enum event_scope scope;
+    /* local: in the cluster's table, otherwise in the launch's; narrow: it is to shared memory, or its .scope leaves
+     * out other clusters */
     bool local, narrow;
 };
 
 static struct flags *table(const struct sync *s) { return s->local ? &s->r->flags : &s->r->grid->flags; }
 
+/* Removes a holder of the gift; `local`: `of` is a cluster's table, `clocks` its pool. */
 static void drop_gift(struct vclock_pool *clocks, struct flags *of, bool local, struct gift *g) {
     if (!g || --g->holders)
         return;
@@ -97,6 +103,7 @@ static void drop_gift(struct vclock_pool *clocks, struct flags *of, bool local, 
     xfree(g);
 }
 
+/* A gift with nothing in it, for a flag of the table. */
 static struct gift *new_gift(const struct sync *s, bool shared) {
     struct gift *g = xcalloc(1, sizeof *g);
     table(s)->bytes += sizeof *g;
@@ -105,6 +112,7 @@ static struct gift *new_gift(const struct sync *s, bool shared) {
     return g;
 }
 
+/* *to drops its gift and gets `g`, with the caller's hold of it. */
 static void set_gift(const struct sync *s, struct gift **to, struct gift *g) {
     struct gift *old = *to;
     *to = g;
@@ -117,7 +125,7 @@ static void clear(const struct sync *s, struct flag *w) {
     set_gift(s, &w->gift, NULL);
 }
 
-/* Add to a layer of a gift: a clock of this cluster; another gift's layer; a lane's acts up to `time`. */
+/* Three functions add to layer l of a gift. This one adds a clock of this cluster. */
 static void give_clock(const struct sync *s, struct gift *g, unsigned l, struct vclock *c) {
     struct vclock_pool *far = s->r->clocks.far;
     if (!c)
@@ -132,6 +140,7 @@ static void give_clock(const struct sync *s, struct gift *g, unsigned l, struct 
     vclock_drop(far, mine);
 }
 
+/* This one adds the same layer of another gift. */
 static void give_gift(const struct sync *s, struct gift *g, unsigned l, const struct gift *from) {
     if (s->local)
         vclock_join(&s->r->clocks, &g->of.own[l], from->of.own[l]);
@@ -139,6 +148,7 @@ static void give_gift(const struct sync *s, struct gift *g, unsigned l, const st
         far_join(s->r->clocks.far, &g->of.far[l], from->of.far[l]);
 }
 
+/* This one adds the acts up to `time` of a lane; *who: a flag that the lane wrote last, which names it. */
 static void give_lane(const struct sync *s, struct gift *g, unsigned l, const struct flag *who, uint32_t time) {
     struct vclock_pool *far = s->r->clocks.far;
     struct vclock *c = NULL;
@@ -153,19 +163,20 @@ static void give_lane(const struct sync *s, struct gift *g, unsigned l, const st
     vclock_drop(far, c);
 }
 
-/* Is the release a fence whose scope leaves out other clusters? */
+/* Does the lane release through a fence before the write, and does that fence's scope leave out other clusters? */
 static bool is_narrow(const struct sync *s) {
     const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
     return !sem_releases(s->order) && k->released_at && k->released_scope < SCOPE_GPU;
 }
 
-/* What the lane gives, apart from the time: mostly the latest gift of its warp. */
+/* What the lane's release gives, apart from the time: mostly the warp's latest gift again. The giver holds it. Readers
+ * also acquire what any earlier fence of gpu scope released (LAYER_PERFORMED, see flags.h). */
 static struct gift *gift_now(const struct sync *s) {
     struct giver **giver = &s->r->warps[s->warp].giver;
     struct meeting m = {.carried = NULL};
     uint32_t own[LAYERS] = {0};
     know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false});
-    if (!s->local && is_narrow(s)) { /* LAYER_PERFORMED has what an earlier, wider fence released */
+    if (!s->local && is_narrow(s)) { /* the lane's last fence is not for readers in other clusters (8.7) */
         vclock_set(&s->r->clocks, &m.open[LAYER_ORDER], NULL);
         own[LAYER_ORDER] = 0;
     }
@@ -189,7 +200,7 @@ static struct gift *gift_now(const struct sync *s) {
     return *latest;
 }
 
-/* Makes the gift the word's own, with the times of its givers. */
+/* If the word's gift is shared: the word gets one of its own, in which the giver's own accesses are added up. */
 static void make_own(const struct sync *s, struct flag *w) {
     if (!w->gift || !w->gift->shared)
         return;
@@ -201,7 +212,8 @@ static void make_own(const struct sync *s, struct flag *w) {
     set_gift(s, &w->gift, g);
 }
 
-/* A release by the lane: its gift joins the word's release sequence. */
+/* A release by the lane: its gift joins the word's release sequence. In an empty sequence the word shares the gift. If
+ * the same lane gives the same once more, only the time changes. */
 static void give(const struct sync *s, struct flag *w) {
     const struct flag who = {.cluster = s->r->number, .warp = (uint16_t)s->warp, .lane = (uint8_t)s->lane};
     const bool again = w->cluster == who.cluster && w->warp == who.warp && w->lane == who.lane;
@@ -223,8 +235,8 @@ static void give(const struct sync *s, struct flag *w) {
     w->lane = who.lane;
 }
 
-/* Have the lanes taken this version already, with the same order? If not, the first is noted as the latest taker, or
- * the warp. */
+/* Have the reading lanes taken this version already, with the same .sem and .scope? If not, remembers that they take it
+ * now: the first of them, or all if they are the whole warp. */
 static bool has_taken(const struct sync *s, struct flag *w) {
     const uint32_t cluster = s->r->number;
     const uint8_t order = (uint8_t)((uint32_t)s->order << 4 | (uint32_t)s->scope);
@@ -242,7 +254,7 @@ static bool has_taken(const struct sync *s, struct flag *w) {
     return false;
 }
 
-/* `far`: also take what comes from other clusters. */
+/* The lanes learn the word's gift; `far`: also what it has from other clusters. */
 static void observe(const struct sync *s, struct flag *w, bool far) {
     struct meeting m = {.carried = NULL};
     make_own(s, w);
@@ -253,18 +265,20 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
             vclock_import(&s->r->clocks, &m.done[l], far_of(w->gift->of.far[l], s->r->number),
                           far ? w->gift->of.far[l] : NULL);
     const uint32_t each = s->r->warps_each;
-    const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each; /* of the latest giver */
+    /* used at the strict level: is the latest giver in this CTA? Earlier ones are not asked */
+    const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each;
     know_observe(s->r, s->warp, s->lanes, &m, &(struct sem){s->order, s->scope, near, far});
     know_forget(s->r, &m);
 }
 
-/* A strong read of the word: acquires what its release sequence has released. */
+/* A strong read of the word, in one of the tables: acquires what its release sequence has released. A relaxed read of
+ * gpu scope observes it twice, because a fence of narrow scope may follow: that takes only this cluster's part. */
 static void take(const struct sync *s, uint64_t key) {
     struct flag *w = find(table(s), key);
     const bool far = !s->local && !s->narrow;
     if (!w || has_taken(s, w))
         return;
-    if (!far || !sem_acquires(s->order)) /* a fence of narrow scope may follow */
+    if (!far || !sem_acquires(s->order))
         observe(s, w, false);
     if (far)
         observe(s, w, true);
@@ -277,7 +291,8 @@ static void end_sequence(const struct sync *s, uint64_t key) {
         clear(s, w);
 }
 
-/* A strong write of the word: passes on what the lane has released, if anything. */
+/* A strong write of the word: passes on what the lane has released, if anything. When the launch's table is full,
+ * global memory is no longer checked: without its gifts, ordered accesses would look like races. */
 static void put(const struct sync *s, uint64_t key) {
     const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
     if (!sem_releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
@@ -297,7 +312,8 @@ static bool acquires(const struct event_access *e) {
     return e->effect & EFFECT_READ && !(e->by.what && strcmp(e->by.what, "red") == 0);
 }
 
-/* Remembers who wrote a word without a release. No lock: with strong accesses the launch has one island. */
+/* Remembers who wrote a word of global memory without a release, and for a read, which such writes it found. No lock:
+ * with strong accesses of gpu scope the launch has one island. */
 static void hint(const struct sync *s, const struct event_access *e, uint64_t key) {
     struct flag_hint *h = &s->r->grid->hints[key % HINTS];
     const bool known = h->key == key && h->num;
@@ -311,7 +327,8 @@ static void hint(const struct sync *s, const struct event_access *e, uint64_t ke
         h->by[h->num++ % HINT_WRITERS] = (struct hint_writer){s->r->number, s->r->time, s->warp, e->by.site};
 }
 
-/* A strong access to a word. `whole`: it covers all bytes of the word. */
+/* A strong access to a word. It reads both tables, because writers of the word may have used several scopes; a write
+ * goes to the table of its own scope. `whole`: it covers all bytes of the word. */
 static void sync_word(struct sync *s, const struct event_access *e, uint64_t key, bool whole) {
     const bool local = s->narrow || e->space == SPACE_SHARED;
     for (int pass = 0; pass < 2; pass++) {
@@ -326,14 +343,14 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
         hint(s, e, key);
     if (e->effect & EFFECT_WRITE)
         put(s, key);
-    if (e->effect & EFFECT_WRITE && !local && is_narrow(s)) { /* threads of the cluster get all of it */
+    if (e->effect & EFFECT_WRITE && !local && is_narrow(s)) { /* what the narrow fence released is for this cluster */
         s->local = true;
         put(s, key);
     }
 }
 
-/* May the lanes read as one? They read the same word, and so far they know the same. If they observe it twice, no other
- * strand may come between. */
+/* May the lanes read as one? They must read the same word, and so far know the same. A relaxed read observes twice (see
+ * take); then the warp may have no other strand, or the lanes could merge with it in between. */
 static bool reads_as_one(const struct sync *s, const struct event_access *e) {
     const bool twice = !s->narrow && !sem_acquires(s->order);
     const struct warp_watch *w = &s->r->warps[s->warp];
@@ -377,6 +394,7 @@ void flags_end_warp(struct race *r, struct giver *g) {
     xfree(g);
 }
 
+/* Frees what the flags of a table hold, and the table. */
 static void end_table(struct flags *w, struct vclock_pool *clocks, bool local) {
     for (uint64_t i = 0; w->bits && i < UINT64_C(1) << w->bits; i++) {
         drop_gift(clocks, w, local, w->flag[i].gift);

@@ -19,26 +19,27 @@
 struct gift;  /* what a release sequence passes on */
 struct giver; /* what a warp released last */
 
-/* A word that strong accesses use, and what its readers get: all that its release sequence has released. Lives with its
- * table. A thread may release many words while it learns nothing from others. Then it gives each the same, except for
- * the time, so these words share one gift until a thread takes it. */
+/* A word that strong accesses use, and its gift: what its readers get, all that its release sequence has released.
+ * Lives with its table. A thread may release many words while it learns nothing from others. Then it gives each the
+ * same, except for the time, so these words share one gift until a thread takes it. */
 struct flag {
-    uint64_t key; /* 0: none */
-    struct gift *gift;
+    uint64_t key;              /* address / 4; for shared memory with KEY_SHARED and the CTA's rank; 0: none */
+    struct gift *gift;         /* NULL: nothing since the sequence began */
     struct flag_taker *taker;  /* some threads that have taken it, or NULL */
-    uint32_t cluster, version; /* version: of the gift, from 1 */
+    uint32_t cluster, version; /* cluster: of the last writer; version: of the gift, from 1 */
     uint32_t time;             /* if the gift is shared: when it was given */
-    uint16_t warp;             /* the last writer */
-    uint8_t lane;
+    uint16_t warp;             /* the last writer: warp in its cluster, */
+    uint8_t lane;              /* and lane */
 };
 
-/* The latest write of a word of global memory that releases nothing, and the writes to which an atomic's value goes
- * back. Kept by the word's hash, until another word takes the place. They order nothing: a report's hint names them. */
+/* The latest writes of a word of global memory that released nothing: a store, and the atomics that changed its value
+ * since. Kept by the word's hash, until another word takes the place. They order nothing: a report's hint names them.
+ */
 #define HINTS 64u
 #define HINT_WRITERS 6u
 struct flag_hint {
     uint64_t key; /* 0: none */
-    uint32_t num;
+    uint32_t num; /* writes so far; the latest HINT_WRITERS are kept */
     struct hint_writer {
         uint32_t cluster, time, warp;
         const struct diag_site *site; /* NULL: none */

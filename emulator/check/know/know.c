@@ -3,6 +3,7 @@
 
 /* --- strands ------------------------------------------------------------------------------------------------------ */
 
+/* *to knows the same as *from, and holds its clocks, too. */
 static void copy_know(struct know *to, const struct know *from) {
     *to = *from;
     for (unsigned l = 0; l < LAYERS; l++) {
@@ -36,6 +37,7 @@ static void split(struct warp_watch *w, uint32_t lanes) {
     }
 }
 
+/* Do both know the same? Equal clocks of lanes that synchronised together are one clock, so pointers are compared. */
 static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
@@ -59,22 +61,24 @@ static void merge(struct race *r, struct warp_watch *w) {
         }
 }
 
+/* For each strand s of warp w that has some of the lanes `of`. */
 #define FOR_STRANDS(s, w, of)                                                                                          \
     for (struct strand *s = (w)->strand; s < (w)->strand + (w)->num_strands; s++)                                      \
         if (s->lanes & (of))
 
 /* --- meetings ----------------------------------------------------------------------------------------------------- */
 
-/* An arrival by lanes of a warp: an argument of the functions below. */
+/* An arrival by lanes of a strand; for one call of know_arrive or know_release. */
 struct arriving {
     struct race *r;
-    struct vclock **to;
-    uint32_t *own;          /* NULL, or receives the times of each layer, which then do not go into the clocks */
-    struct vclock **joined; /* NULL, or those of the meeting */
-    struct vclock_step step;
+    struct vclock **to;      /* the meeting's clocks of the current phase, by layer */
+    uint32_t *own;           /* NULL, or receives the lanes' own time in each layer, which then joins no clock */
+    struct vclock **joined;  /* `joined` of the meeting, if other lanes of the strand may still arrive; or NULL */
+    struct vclock_step step; /* the lanes */
 };
 
-/* Gives what they know in a layer, and their own acts up to `time`. An open phase forgets nothing. */
+/* The phase gets what the lanes know in a layer, and their own acts up to `time`. What has joined an open phase stays,
+ * so a clock that joined before need not join again. */
 static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
     if (a->own) {
         a->own[l] = time;
@@ -87,10 +91,11 @@ static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_
     vclock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
 }
 
-/* In a layer with a second one for threads of the CTA: goes to those that may take it, by the scope. */
+/* The layer of a meeting that holds the same order from threads of the object's own CTA. */
 static enum layer near_of(enum layer l) { return l + (LAYER_NEAR - LAYER_SCOPED); }
 
-/* Gives a scoped layer to the threads that the scope includes: its CTA's, or at cluster scope all. */
+/* The phase gets a scoped layer, for the threads that the arrival's scope includes: its CTA's, or at cluster scope all
+ * (8.5). */
 static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, uint32_t time, const struct sem *how) {
     if (how->near)
         give(a, near_of(l), known, time);
@@ -98,7 +103,7 @@ static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, 
         give(a, l, known, time);
 }
 
-/* Takes a scoped layer, as far as the scope of the wait includes the threads that gave it. */
+/* *to gets a scoped layer, as far as the scope of the wait includes the threads that gave it. */
 static void take_scoped(struct race *r, struct vclock **to, const struct meeting *m, enum layer l,
                         const struct sem *how) {
     if (how->near)
@@ -107,28 +112,31 @@ static void take_scoped(struct race *r, struct vclock **to, const struct meeting
         vclock_join(&r->clocks, to, m->done[l]);
 }
 
-/* The layers of the strict level. */
+/* The same as arrive, for the layers of the strict level. A release fence limits a relaxed arrival to its scope. */
 static void arrive_strict(struct arriving *a, const struct know *k, const struct sem *how) {
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
+    /* a fence and a relaxed arrival reach the threads within both scopes */
     const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near,
                               false};
     if (sem_releases(how->order))
         give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)
         give_scoped(a, LAYER_SCOPED, k->released[LAYER_SCOPED], k->released_at, &fence);
-    struct vclock *known[2]; /* before the last fence::before_thread_sync; and from waits since the last ::after */
+    /* what the lanes knew at their last fence::before_thread_sync, and what they only pass on: it came by waits, and
+     * no ::after_thread_sync has made it theirs yet */
+    struct vclock *known[2];
     for (unsigned i = 0; i < 2; i++) {
         known[i] = vclock_hold(k->released[both[i]]);
         vclock_join(&a->r->clocks, &known[i], k->pending[both[i]]);
     }
     give(a, LAYER_TENSOR, known[0], k->before_at);
     give_scoped(a, LAYER_TENSOR_SCOPED, known[1], k->before_at, how);
-    for (unsigned i = 0; i < 2; i++) /* a step needs its clocks until it is over */
+    for (unsigned i = 0; i < 2; i++) /* held until the vclock_step is over */
         vclock_drop(&a->r->clocks, known[i]);
 }
 
-/* An arrival gives each layer what its kind of order lets it carry: a release the current knowledge, a relaxed one
- * that of the last release fence (8.8). */
+/* The phase gets, in each layer, what the arrival may carry: a release carries what the lanes know now, a relaxed
+ * arrival what they knew at their last release fence (8.8). */
 static void arrive(struct arriving *a, const struct know *k, const struct sem *how) {
     give(a, LAYER_SEEN, k->now[LAYER_SEEN], a->r->time);
     give(a, LAYER_RAN, k->now[LAYER_RAN], a->r->time);
@@ -167,6 +175,7 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
     arrive(&a, &race_strand(r, warp, 1u << lane)->k, how);
 }
 
+/* Empties the cache `joined`. */
 static void forget_joined(struct race *r, struct meeting *m) {
     for (unsigned l = 0; l < LAYERS; l++)
         vclock_set(&r->clocks, &m->joined[l], NULL);
@@ -183,6 +192,7 @@ void know_phase(struct race *r, struct meeting *m) {
     vclock_set(&r->clocks, &m->carried, NULL);
 }
 
+/* Not in the layers of proxy fences, nor in PERFORMED: these are about accesses of threads, tokens about operations. */
 void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step) {
     static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
                                      LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
@@ -228,8 +238,8 @@ void know_forget(struct race *r, struct meeting *m) {
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
 
-/* A fence in one layer: as an acquire it takes what relaxed waits left pending, as a release it marks what relaxed
- * arrivals may pass on (8.8). */
+/* A fence in one layer: as an acquire it adds to `now` what relaxed waits left pending; as a release it keeps what
+ * later relaxed arrivals may pass on (8.8). */
 static void fence_layer(struct race *r, struct know *k, enum layer l, enum event_order order) {
     if (sem_acquires(order)) {
         vclock_join(&r->clocks, &k->now[l], k->pending[l]);
@@ -239,7 +249,8 @@ static void fence_layer(struct race *r, struct know *k, enum layer l, enum event
         vclock_set(&r->clocks, &k->released[l], k->now[l]);
 }
 
-/* The acquire side of a fence whose scope leaves out other clusters: what came from those stays pending (8.7). */
+/* The same in LAYER_ORDER, for a fence whose scope leaves out other clusters: what came from those stays pending (8.7).
+ */
 static void fence_narrow(struct race *r, struct know *k, enum event_order order) {
     if (sem_acquires(order))
         vclock_join(&r->clocks, &k->now[LAYER_ORDER], k->narrow);
@@ -292,8 +303,9 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
     merge(r, w);
 }
 
-/* The acquire makes known to the async proxy what the release covers. Each is a thread fence, too. The release has one
- * after it, because a relaxed arrival passes on what it covers (9.7.13.17, example). The acquire has one before it. */
+/* fence.proxy.async::generic.acquire makes known to the async proxy what a .release covers. Each also acts as a thread
+ * fence: the .release as if one came after it, because a relaxed arrival then passes on what it covers (9.7.13.17,
+ * example), and the .acquire as if one came before it. */
 void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how) {
     struct warp_watch *w = &r->warps[warp];
     if (sem_acquires(how->order))
@@ -336,7 +348,8 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
     merge(r, w);
 }
 
-/* All lanes of the warp know the same; now each also knows the acts of the others. */
+/* bar.warp.sync of a warp whose 32 lanes know the same, so no meeting is needed: each learns the acts of the others.
+ * Their tcgen05 operations before ::before_thread_sync become pending, until ::after_thread_sync (LAYER_TENSOR). */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};

@@ -12,15 +12,15 @@
 
 struct race;
 
-/* What an edge carries. */
+/* The kinds of order that an edge may carry: one layer for each. Numbers are sections of the PTX ISA. */
 enum layer {
     LAYER_ORDER,  /* causality order of the generic proxy: a release pattern that an acquire pattern observes (8.8) */
-    LAYER_SEEN,   /* only "has been executed": also through relaxed arrivals and waits */
+    LAYER_SEEN,   /* only that an act has been executed: relaxed arrivals and waits pass it on, too */
     LAYER_RAN,    /* as SEEN; completing an operation also passes on what its issuer had done */
     LAYER_FENCED, /* the part of ORDER that a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_FENCED_GLOBAL, /* the same for global memory, because fence.proxy.async names its memory */
     LAYER_HALF,      /* the part of ORDER that fence.proxy.async::generic.release covers; .acquire makes it FENCED */
-    LAYER_PERFORMED, /* made visible to the device by any thread's fence of gpu scope; passed on like SEEN */
+    LAYER_PERFORMED, /* made visible to the whole GPU by any thread's fence of gpu scope; passed on like SEEN */
     /* only at the strict level: */
     LAYER_TENSOR,        /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_SCOPED,        /* the part of ORDER within all scopes (8.5); in a meeting, from threads at cluster scope */
@@ -32,11 +32,11 @@ enum layer {
 };
 
 /* What threads know, until their warp ends. A thread knows all its own acts, so `now` holds its own lane only as far as
- * others passed it back. */
+ * others passed it back. Times are in events of the cluster (struct race). */
 struct know {
-    struct vclock *now[LAYERS];
+    struct vclock *now[LAYERS];      /* what counts as known at present */
     struct vclock *released[LAYERS]; /* `now` at the last release fence; LAYER_TENSOR: fence::before_thread_sync */
-    struct vclock *pending[LAYERS];  /* from relaxed waits: added at an acquire fence; TENSOR: ::after_thread_sync */
+    struct vclock *pending[LAYERS];  /* from relaxed waits: joins `now` at an acquire fence; TENSOR: ::after_... */
     struct vclock *narrow;           /* the part of pending[LAYER_ORDER] that a fence of .cta or .cluster scope takes */
     uint32_t released_at;            /* time of that release fence, 0: never */
     enum event_scope released_scope; /* its scope */
@@ -71,6 +71,7 @@ struct sem {
     enum event_scope scope;
     bool near, far;
 };
+/* Those of an arrival or a wait on an object of the cluster. */
 static inline struct sem sem_of(const struct event_sync *e) {
     return (struct sem){e->by.order, e->by.scope, e->by.cta == e->owner, false};
 }
@@ -81,7 +82,8 @@ static inline bool sem_acquires(enum event_order o) {
     return o == ORDER_ACQUIRE || o == ORDER_ACQ_REL || o == ORDER_SC;
 }
 
-/* In all functions below, `warp` is the warp's number in the cluster. */
+/* In all functions below, `warp` is the warp's number in the cluster, and `lanes` are those of its threads that act.
+ * The other files of this folder call them, and listener.c, each for one kind of synchronisation. */
 
 /* Lanes arrive: what they know and did joins the current phase. */
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct sem *how);
@@ -91,12 +93,12 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
                   const struct sem *how);
 /* The current phase completes. */
 void know_phase(struct race *r, struct meeting *m);
-/* Threads that observe the current phase's end will know `step` steps of the token. */
+/* Threads that observe the end of the current phase will know that the object with the token has done `step` steps. */
 void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step);
 /* Lanes observe a completed phase. */
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct sem *how);
 
-/* fence and membar; `wide`: of gpu or system scope. */
+/* fence and membar; `wide`: of gpu or system scope, so it also orders what came from other clusters (8.7). */
 void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how, bool wide);
 /* fence.proxy.async, for the memory that it names. */
 void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space);

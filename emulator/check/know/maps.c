@@ -3,7 +3,7 @@
 
 #include "base/heap.h"
 
-/* The lanes of a warp come one by one. */
+/* Remembers a release. The event comes once for each lane of a warp: these are one release. */
 static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
     struct grid_watch *g = r->grid;
     pthread_mutex_lock(&g->lock);
@@ -21,6 +21,7 @@ static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
     pthread_mutex_unlock(&g->lock);
 }
 
+/* Remembers an acquire of the map by lanes of a strand: the latest for each warp and map. */
 static void map_acquired(struct race *r, uint32_t warp, const struct strand *s, uint32_t lanes, uint64_t map) {
     struct map_acquires *q = &r->acquires;
     uint32_t i = 0;

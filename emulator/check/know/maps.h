@@ -8,8 +8,8 @@
 
 /* A fence.proxy.tensormap::generic.release by lanes of a warp, until the launch ends. */
 struct map_release {
-    uint64_t clock; /* of the island: distinguishes executions of the fence */
-    uint32_t cluster, warp, lanes, time;
+    uint64_t clock;                      /* of the island: distinguishes executions of the fence */
+    uint32_t cluster, warp, lanes, time; /* who, and when in that cluster */
 };
 
 /* A fence.proxy.tensormap::generic.acquire of the 128 bytes at `map`, until the cluster ends. */
@@ -29,9 +29,10 @@ struct map_acquires {
 static inline bool maps_is_copy(const struct event_access *e) {
     return e->by.what && *e->by.what == 't' && strcmp(e->by.what, "tensormap.cp_fenceproxy") == 0;
 }
-/* On FENCE_PROXY_TENSORMAP. */
+/* On FENCE_PROXY_TENSORMAP: remembers the release or the acquire. */
 void maps_fence(struct race *r, const struct event_sync *e);
-/* Do the threads of that acquire know of a release after what a lane of that warp and cluster wrote at `time`? */
+/* Do the threads of that acquire know of a release in that cluster at or after `time`, when one of its threads wrote
+ * the map? */
 bool maps_is_released(const struct race *r, const struct map_acquire *a, uint32_t cluster, uint32_t time);
 /* At the end of the cluster. */
 void maps_end(struct race *r);

@@ -8,7 +8,7 @@
 #define NOTES_AT_ONCE 16u
 #define RECORDS_AT_ONCE 64u
 
-/* A block of records; until the launch ends. */
+/* A block of records; until the launch ends. All blocks are in a list of struct grid_watch. */
 struct record_chunk {
     struct record_chunk *next;
     uint32_t num;
@@ -31,7 +31,7 @@ struct note *note_hold(struct note *n) {
     return n;
 }
 
-/* The last holder has dropped it. */
+/* The note is going: its record keeps what other clusters may still need. */
 static void note_ends(struct note *n) {
     if (n->record) {
         n->record->read = n->read;
@@ -65,6 +65,7 @@ struct notes {
     struct note note[NOTES_AT_ONCE];
 };
 
+/* Adds a block to the free notes. */
 static void make_notes(struct race *r) {
     struct notes *m = xrealloc_array(NULL, 1, sizeof *m);
     m->next = r->made;
@@ -112,6 +113,7 @@ void notes_end_warp(struct race *r, struct warp_ops *w) {
     xfree(w->tensor);
 }
 
+/* A record from the cluster's block, or from a new block; NULL: BOUND_RECORDS is reached. */
 static struct op_record *new_record(struct race *r) {
     struct grid_watch *g = r->grid;
     if (!r->chunk || r->chunk->num == RECORDS_AT_ONCE) {
@@ -165,21 +167,24 @@ static struct tensor_queue *tensor_queue(struct race *r, uint32_t warp, uint32_t
     return q;
 }
 
+/* Puts the note at the head of a list, which holds it. */
 static void link_note(struct note **list, struct note *n) {
     n->next = *list;
     *list = note_hold(n);
 }
 
-/* Removes the first note of a list. */
+/* Removes the first note of a list; the caller now holds it. */
 static struct note *unlink_note(struct note **list) {
     struct note *n = *list;
     *list = n->next;
     return n;
 }
 
+/* The lane that issued it; a warp's operation counts as its first lane's. */
 static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
 
-/* No kernel waits for so many: the oldest count as complete. If that decides a verdict, it is announced (viewer.c). */
+/* Halves the list of bulk operations: no kernel waits for so many. The oldest count as complete from now on; if that
+ * decides a verdict, it is announced (viewer.c). */
 static void shorten(struct race *r, struct warp_ops *w) {
     const uint32_t keep = (uint32_t)race_bound(r, BOUND_BULK) / 2;
     struct note **at = &w->bulk;
@@ -192,7 +197,9 @@ static void shorten(struct race *r, struct warp_ops *w) {
     w->num_bulk = keep + 1; /* with the new one */
 }
 
-/* The second half of a store was issued with the first: it has the same knowledge and group. */
+/* A bulk or tensor store to global memory is two operations: the first reads shared memory, the second writes. `n` is
+ * the second half of the operation with number `first`: it counts as issued with it, so it has its knowledge and group.
+ */
 static void follow(struct race *r, struct note *n, uint64_t first) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     const struct note *f = w->bulk;
@@ -214,14 +221,15 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
         vclock_set(&r->clocks, &n->now[l], f->now[l]);
 }
 
-/* The number of bulk-groups that the lane has committed since the first call. */
+/* The number of bulk-groups that the lane has committed since the warp's first bulk operation. */
 static uint32_t *groups_of(struct warp_ops *w, uint32_t lane) {
     if (!w->bulk_groups)
         w->bulk_groups = xcalloc(VCLOCK_LANES, sizeof *w->bulk_groups);
     return &w->bulk_groups[lane];
 }
 
-/* The operation joins the open bulk-group of its lane, which cp.async.bulk.commit_group closes (9.7.9.27.2.1). */
+/* The operation joins the open bulk-group of its lane, which cp.async.bulk.commit_group closes (9.7.9.27.2.1).
+ * `follows`: number of the first half of the same store; 0: it is none's second half. */
 static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     if (++w->num_bulk > race_bound(r, BOUND_BULK))
@@ -232,7 +240,7 @@ static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     link_note(&w->bulk, n);
 }
 
-/* Prepares how threads will learn that the operation is complete. */
+/* At the issue: fills in what the operation's kind needs, so that threads can learn that it is complete. */
 static void enqueue(struct race *r, struct note *n, const struct event_work *work) {
     struct tensor_queue *q;
     switch (n->agent) {
@@ -240,6 +248,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
     case AGENT_TENSOR_COPY:
         q = tensor_queue(r, n->warp, lane_of(n));
         n->tensor = true;
+        /* .shift moves rows of its own tensor memory; .cp reads shared memory, by a descriptor */
         n->shifts = n->agent == AGENT_TENSOR_COPY && work->from == work->to && !work->a;
         n->copies_4x256b = n->agent == AGENT_TENSOR_COPY && !n->shifts && work->m == 4;
         n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
@@ -251,7 +260,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         break;
     case AGENT_COMMIT:
         q = tensor_queue(r, n->warp, lane_of(n));
-        n->tensor = work->ctas != 0;
+        n->tensor = work->ctas != 0; /* none: cp.async.mbarrier.arrive */
         n->read = (struct done){.how = DONE_TOKEN, .token = q->token, .step = q->steps};
         break;
     case AGENT_TENSOR_LDST:
@@ -312,7 +321,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
-/* Complete for threads that know what the operation's own lanes did up to now. */
+/* After a wait of the operation's own thread: it is complete for threads that know this thread's acts up to now. */
 static struct done by_warp(const struct race *r, const struct note *n) {
     return (struct done){.how = DONE_THREAD, .warp = n->warp, .lanes = n->lanes, .time = r->time};
 }
@@ -349,7 +358,7 @@ void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t unt
     *oldest = (struct copies_waited){until, *done};
 }
 
-/* Did the lane's latest wait cover the same copies? */
+/* Did the lane's latest wait_group cover the copies up to the same time? */
 static bool waited_for(const struct race *r, const struct lane_copies *c, uint32_t until) {
     const uint32_t keep = (uint32_t)race_bound(r, BOUND_COPY_WAITS);
     const struct copies_waited *latest = c->num_waited ? &c->waited[(c->num_waited - 1) % (keep ? keep : 1)] : NULL;
@@ -382,7 +391,7 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
-#define MAPS_OVER 32u /* loads that are complete by their mbarrier, but whose map a wait_group may still cover */
+#define MAPS_OVER 32u /* kept loads of a warp that are complete, but whose map a wait_group may still cover */
 
 void note_reads_map(struct race *r, struct note *n) {
     struct warp_ops *w = &r->warps[n->warp].ops;
@@ -398,7 +407,7 @@ void note_reads_map(struct race *r, struct note *n) {
             at = &(*at)->next;
 }
 
-/* The same wait_group for reads of tensor maps. */
+/* The same wait_group, for reads of tensor maps by loads that signal an mbarrier. */
 static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but) {
     struct warp_ops *w = &r->warps[warp].ops;
     for (struct note **at = &w->maps; *at;) {
@@ -412,7 +421,8 @@ static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
-/* Drops complete operations. A store's second half is complete with its write, the others with their read. */
+/* Drops operations from the list that no later wait can change: a store's second half once its write is complete, any
+ * other once its read is. */
 static void forget_bulk(struct race *r, uint32_t warp) {
     for (struct note **at = &r->warps[warp].ops.bulk; *at;)
         if ((*at)->follows ? (*at)->written.how != DONE_NOT : (*at)->read.how != DONE_NOT) {
@@ -450,13 +460,13 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
             wait_copies(r, warp, l, but);
 }
 
-/* The current phase gets what the issuing threads knew, but not their own acts. */
+/* The current phase gets what the operation's issuers knew of others at the issue, but not their own acts. */
 static void give_known(struct race *r, const struct note *n, struct meeting *m) {
     struct vclock *others[LAYERS] = {NULL};
     struct vclock_step step;
     vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
-        if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* the issuers' tcgen05.fence orders that, too */
+        if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* tcgen05.fence orders the issuers' own acts, too */
             others[l] = vclock_hold(n->now[l]);
         else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
             others[l] = vclock_hold(others[l - 1]);
@@ -464,17 +474,18 @@ static void give_known(struct race *r, const struct note *n, struct meeting *m) 
             others[l] = vclock_others(&r->clocks, n->now[l], n->warp, n->lanes);
         vclock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
     }
-    if (r->strict)
+    if (r->strict) /* also for observers at .cta scope */
         vclock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
-    for (unsigned l = 0; l < LAYERS; l++) /* a step's clocks are held until it is over */
+    for (unsigned l = 0; l < LAYERS; l++) /* held until the vclock_step is over */
         vclock_drop(&r->clocks, others[l]);
 }
 
-/* What the issuing threads knew had been performed before the operation, because they had acquired it. Their own acts
- * have only been executed (8.9.1.1), although a phase of theirs may show more. Before a commit, their tcgen05.fence
- * orders these, too. */
+/* What the issuers knew of others passes on as they knew it: they had acquired it, so it was performed before the
+ * operation. Their own acts pass on only as executed (LAYER_RAN), because a copy releases only its own bytes (8.9.1.1).
+ */
 void note_lands(struct race *r, const struct note *n, struct meeting *m) {
-    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* otherwise as the last one, a box of the same stage */
+    /* the boxes of a stage are mostly issued with the same knowledge: the phase needs it once */
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN])
         give_known(r, n, m);
     vclock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);

@@ -39,10 +39,10 @@ void shared_part_drop(struct shared_part *p);
 struct note {
     uint32_t holders;
     enum event_agent agent;
-    const char *name;
-    struct cta *cta; /* of the issuer, */
+    const char *name; /* as reports name it */
+    struct cta *cta;  /* of the issuer */
     struct mach_origin origin;
-    uint64_t number;
+    uint64_t number;               /* of the operation in its CTA (struct async_op) */
     uint32_t warp, lanes;          /* the issuer's warp in the cluster, */
     uint32_t time;                 /* and the time of the issue */
     uint64_t clock;                /* of the island: distinguishes executions of the instruction */
@@ -59,10 +59,10 @@ struct note {
     bool signals;                  /* it signals an mbarrier and is in no group; */
     uint32_t mbar_rank, mbar_off;  /* that mbarrier */
     bool fresh;                    /* tcgen05.mma that does not add to D */
-    bool follows;                  /* the second half of a store */
+    bool follows;                  /* the second half of a store: its writes to global memory */
     uint32_t cta_group, d, m, n;   /* for tcgen05 operations: shape, and address of D */
-    uint32_t group;                /* its bulk-group, counted by lane */
-    struct note *next;             /* in a list of its warp's operations that no wait has covered */
+    uint32_t group;                /* its bulk-group: how many its lane had committed before */
+    struct note *next;             /* in a list of struct warp_ops, or in race.free_notes */
     struct op_record *record;      /* its record until the launch ends, or NULL */
     struct event_rows a_rows;      /* tcgen05.mma: the rows of D for rows of operand A, */
     struct shared_part *sum[2];    /* and the shadow's sums that it adds to, in its CTA and the peer */
@@ -73,7 +73,7 @@ struct note {
 struct op_record {
     const struct note *note; /* as long as it exists; after that: */
     struct done read, written;
-    struct done waited;            /* a wait_group of its thread also covers its read of a tensor map */
+    struct done waited;            /* for its read of a tensor map: a wait_group of its thread has covered that */
     uint32_t cluster, warp, lanes; /* that issued it */
     uint64_t clock;                /* note.clock, .source */
     uint32_t source;
@@ -87,9 +87,9 @@ struct op_record {
 /* The cp.async operations of a lane, until its warp ends: the latest groups and waits. */
 struct lane_copies {
     uint32_t groups;                 /* number committed so far, */
-    uint32_t committed[COPY_GROUPS]; /* and the times of the latest */
-    uint32_t num_waited;
-    uint32_t forgotten; /* `until` of the latest wait that was dropped */
+    uint32_t committed[COPY_GROUPS]; /* and the times of the latest, a ring buffer */
+    uint32_t num_waited;             /* entries put into `waited` so far, a ring buffer, too */
+    uint32_t forgotten;              /* `until` of the latest wait that was dropped */
     struct copies_waited {
         uint32_t until; /* copies issued up to this time are complete */
         struct done done;
@@ -104,9 +104,9 @@ struct warp_ops {
     struct note *maps;           /* loads that signal an mbarrier, with their tensor map in global memory */
     uint32_t *bulk_groups;       /* number committed by each lane, or NULL */
     struct lane_copies *copies;  /* of each lane, or NULL */
-    uint32_t group_waited[2];    /* the latest wait_group of a lane: of cp.async, of bulk operations */
+    uint32_t group_waited[2];    /* time of the latest wait_group of any lane: for cp.async, for bulk operations */
     struct tensor_queue {
-        uint32_t token, steps; /* counts the tcgen05 operations of one lane */
+        uint32_t token, steps; /* the token's steps are that lane's tcgen05 operations; so many were issued */
         bool used;
     } * tensor; /* of each lane, or NULL */
 };
@@ -116,6 +116,7 @@ struct warp_ops {
 /* On OP_ISSUED; `work` describes the operation. Returns its note, which the operation holds until it completes. */
 struct note *note_issued(struct race *r, const struct listener *self, const struct event_op *e,
                          const struct event_work *work);
+/* The operation's note; NULL: none. And on OP_COMPLETED: the operation no longer holds it. */
 struct note *note_of(const struct listener *self, const struct async_op *op);
 void note_over(struct race *r, const struct listener *self, const struct async_op *op);
 /* The operation continues in another CTA's memory: from now on its note is a new one, for that part. */
@@ -148,8 +149,8 @@ void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t unt
 
 /* --- completion on an mbarrier ------------------------------------------------------------------------------------ */
 
-/* The current phase gets what is passed on with a copy's bytes; with a tcgen05.commit; with cp.async.mbarrier.arrive of
- * lanes, which passes on only that their earlier acts were executed. */
+/* The current phase of an mbarrier gets what is passed on by a copy's bytes; by a tcgen05.commit; by a
+ * cp.async.mbarrier.arrive of lanes, which passes on only that their earlier acts were executed. */
 void note_lands(struct race *r, const struct note *n, struct meeting *m);
 void note_commit(struct race *r, const struct note *n, struct meeting *m);
 void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m);

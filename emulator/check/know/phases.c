@@ -40,6 +40,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
     m->published = MBAR_FRESH;
 }
 
+/* Frees what is remembered of an mbarrier. */
 static void forget(struct race *r, struct mbar_watch *m) {
     know_forget(r, &m->m);
     vclock_set(&r->clocks, &m->before, NULL);
@@ -68,7 +69,7 @@ void mbars_forget(struct race *r, struct mbars *b) {
 
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
-/* Moves all mbarriers of a CTA from state `from` to state `to`. */
+/* Moves a CTA's mbarriers in state `from` to state `to`. */
 static void move_on(struct mbars *b, enum mbar_seen from, enum mbar_seen to) {
     for (uint32_t i = 0; i < b->num; i++)
         if (b->list[i].published == from)
@@ -96,7 +97,7 @@ void mbars_met(struct race *r) {
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/* The first earlier use by one of these lanes of a warp, or num_others. */
+/* The lowest index in `others` of a use by one of these lanes, or num_others. `place`: of their warp. */
 static uint32_t first_of(const struct mbar_watch *m, const uint32_t place[VCLOCK_LANES], uint32_t lanes) {
     uint32_t first = m->num_others;
     for (; lanes; lanes &= lanes - 1) {
@@ -106,14 +107,15 @@ static uint32_t first_of(const struct mbar_watch *m, const uint32_t place[VCLOCK
     return first;
 }
 
-/* Puts an earlier use at number i. */
+/* others[i] becomes that use. */
 static void put_use(struct mbar_watch *m, uint32_t i, struct mbar_use use) {
     m->others[i] = use;
     for (uint32_t left = use.lanes; left; left &= left - 1)
         m->place[use.warp][__builtin_ctz(left)] = i + 1;
 }
 
-/* Keeps the latest use of lanes that take no part in the new one: at most one use for each lane. */
+/* Moves the warp's latest use *use to `others`, for those of its lanes that take no part in the new use by `mine`.
+ * Each lane has at most one use there. */
 static void keep_others(struct race *r, struct mbar_watch *m, const struct mbar_use *use, uint32_t mine) {
     struct mbar_use rest = *use;
     rest.lanes &= ~mine;
@@ -132,7 +134,7 @@ static void keep_others(struct race *r, struct mbar_watch *m, const struct mbar_
     put_use(m, m->num_others++, rest);
 }
 
-/* Remembers the use, for mbarrier.inval. */
+/* Remembers a use by threads, for the rule at mbarrier.inval. */
 static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (e->by.op)
@@ -152,7 +154,7 @@ uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t pha
     return p->phase == phase ? p->before : p->phase + 1 == phase ? p->lanes : 0;
 }
 
-/* Remembers the arriving lanes, for the rule that each phase's arrivals come after the phase before. */
+/* Remembers the arriving lanes, for the hint of mbarrier-phase-missed. */
 static void take_part(struct race *r, const struct event_sync *e, struct mbar_watch *m, uint32_t warp) {
     if (!m->parts)
         m->parts = xcalloc(r->clocks.warps, sizeof *m->parts);
@@ -161,7 +163,7 @@ static void take_part(struct race *r, const struct event_sync *e, struct mbar_wa
     *p = (struct mbar_part){e->phase, here | e->by.lanes, mbars_took_part(m, warp, e->phase)};
 }
 
-/* The bytes of a copy have come: it is complete for threads that see the phase end. */
+/* A copy's complete_tx: the copy is complete for threads that see the end of the phase (9.7.9.25.1). */
 static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     if (!n || n->written.how == DONE_TOKEN)
         return;
@@ -189,7 +191,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     }
 }
 
-/* A poll saw the end of a phase. */
+/* Remembers the warp's first poll that saw the end of phase e->phase - 1, for mbarrier-phase-missed. */
 static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     if (!m->seen)
         m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
@@ -202,7 +204,7 @@ static void remember_seen(struct race *r, const struct event_sync *e, struct mba
         *use = (struct mbar_use){warp, r->time, e->done, e->by.site};
 }
 
-/* The polls of some lanes returned true. */
+/* The polls of the lanes e->done returned true: they observe the completed phases. */
 static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const struct sem how = sem_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
@@ -239,7 +241,7 @@ void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
         m->coming++;
 }
 
-/* A phase completes: its observers will know the token's next step. */
+/* A phase completes: whoever observes that will know one more step of the mbarrier's token. */
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     vclock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
     m->operations = m->brought = false;
@@ -247,7 +249,7 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
     know_phase(r, &m->m);
 }
 
-/* Remembers the latest arrival by another CTA's operation, for the rule at the CTA's exit (5.1.7). */
+/* Remembers the latest arrival or bytes of another CTA's operation, for the rule at the CTA's exit (5.1.7). */
 static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     if (!n || e->by.op->cta == e->owner)
         return;

@@ -1,20 +1,22 @@
-/* check/know/phases.h - mbarriers: what their phases pass on, and what their rules need (verdict/mbarriers.h). */
+/* check/know/phases.h - mbarriers: what their phases pass on, and what their rules need (verdict/mbarriers.h).
+ *
+ * Warps are numbered in the cluster, times are in its events (struct race), and phases count from 0.
+ */
 #ifndef CHECK_KNOW_PHASES_H
 #define CHECK_KNOW_PHASES_H
 
 #include "check/know/ops.h"
 
-/* A use of an mbarrier by lanes of a warp. */
+/* A use of an mbarrier by lanes of a warp: an arrival, expect_tx or a poll. */
 struct mbar_use {
     uint32_t warp, time, lanes;
     const struct diag_site *site;
 };
 
-/* Lanes of a warp that arrived on an mbarrier: in `phase`, the latest one with such an arrival, and in the phase
- * before. */
+/* The lanes of a warp that arrived on an mbarrier, in the latest phase with an arrival of that warp. */
 struct mbar_part {
     uint64_t phase;
-    uint32_t lanes, before;
+    uint32_t lanes, before; /* before: those that arrived in phase - 1 */
 };
 
 /* An mbarrier.init by threads of a warp. */
@@ -29,15 +31,15 @@ struct mbar_watch {
     struct mbar_init *init; /* at least one; more if mbarrier.init came again before any use */
     uint32_t num_init, cap_init;
     enum mbar_seen {
-        MBAR_FRESH,
-        MBAR_RELEASED,
-        MBAR_PUBLISHED
-    } published;             /* how far it is visible to the other CTAs */
+        MBAR_FRESH,    /* mbarrier.init has been executed, */
+        MBAR_RELEASED, /* then a release at cluster scope by its CTA, */
+        MBAR_PUBLISHED /* then a cluster barrier completed: any CTA may use it (9.7.13.4) */
+    } published;
     struct mbar_use *uses;   /* the latest use by each warp of the cluster, or NULL; */
     struct mbar_use *others; /* and earlier ones by lanes that took no part in that, */
     uint32_t num_others, cap_others;
-    uint32_t (*place)[VCLOCK_LANES]; /* for each lane: the number of its earlier use + 1, 0: none; or NULL */
-    struct mbar_use *seen;           /* each warp's first poll that saw the end of phase `saw`, or NULL */
+    uint32_t (*place)[VCLOCK_LANES]; /* for each warp and lane: index of its use in `others` + 1, 0: none; or NULL */
+    struct mbar_use *seen;           /* each warp's first poll that saw phase `saw` - 1 end, or NULL */
     uint64_t saw;
     struct mbar_part *parts; /* for each warp of the cluster, or NULL */
     struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */
@@ -59,8 +61,8 @@ struct mbar_watch {
         uint32_t warp, lanes; /* lanes 0: none so far */
         bool idle;            /* its thread had issued nothing that it could track */
         const struct diag_site *site;
-    } commit; /* the latest tcgen05.commit issued for it */
-    struct meeting m;
+    } commit;         /* the latest tcgen05.commit issued for it */
+    struct meeting m; /* what its phases pass on */
 };
 
 /* The mbarriers of a CTA, until it ends. */
@@ -75,8 +77,7 @@ struct mbars {
 uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t phase);
 /* The mbarrier at that offset, or NULL. */
 struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t off);
-/* On LIFE_MBAR_INIT, also for an object that exists and is not yet used; on LIFE_MBAR_INVAL; at the end of the cluster.
- */
+/* On LIFE_MBAR_INIT, also again for an object that exists; on LIFE_MBAR_INVAL; at the end of the cluster. */
 void mbars_begin(struct race *r, const struct event_life *e);
 void mbars_end(struct race *r, const struct event_life *e);
 void mbars_forget(struct race *r, struct mbars *b);
@@ -84,11 +85,11 @@ void mbars_forget(struct race *r, struct mbars *b);
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n);
 /* At the issue of an operation: if it is a tcgen05.commit, its mbarriers remember it. */
 void mbars_commit_issued(struct race *r, const struct note *n, const struct event_work *work);
-/* At the issue of a copy whose bytes count there. */
+/* At the issue of a copy whose bytes will complete a transaction on that mbarrier. */
 void mbars_issued(struct race *r, const struct cta *owner, uint32_t off);
 /* On a fence or an arrival at the cluster barrier: it may be a release that publishes the CTA's mbarriers. */
 void mbars_released(struct race *r, const struct event_sync *e);
-/* At the end of a phase of the cluster barrier. */
+/* At the end of a phase of the cluster barrier: released mbarriers are published. */
 void mbars_met(struct race *r);
 
 #endif

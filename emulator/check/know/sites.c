@@ -16,6 +16,7 @@ void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site
     s->log[s->end++ % s->room] = (struct site_time){time, site};
 }
 
+/* The number of the oldest access in the log. */
 static uint32_t oldest(const struct sites *s) { return s->end > s->room ? s->end - s->room : 0; }
 
 const struct diag_site *sites_find(const struct sites *s, uint32_t time) {

@@ -1,4 +1,5 @@
 /* check/know/sites.h - the lines of a warp's accesses: reports name them, and they show which thread is a round ahead.
+ * Its arrivals and polls, too: from them the cause of a missing order is computed (check/verdict/cause.c).
  */
 #ifndef CHECK_KNOW_SITES_H
 #define CHECK_KNOW_SITES_H
@@ -14,7 +15,7 @@ struct sites {
         uint32_t time;
         const struct diag_site *site;
     } * log;
-    uint32_t end, room, most; /* most: limit of `room` */
+    uint32_t end, room, most; /* accesses logged so far; entries of the log; limit of `room` */
 };
 
 /* At an access by an instruction of the warp, or at the issue of an operation. */
@@ -31,10 +32,10 @@ uint32_t sites_latest(const struct sites *s, const struct diag_site *site, uint3
 #define TELLS 32u
 struct tells {
     struct tell {
-        uint32_t time, lanes;
+        uint32_t time, lanes; /* lanes that arrived */
         const struct diag_site *site;
     } log[TELLS];
-    uint32_t end;
+    uint32_t end; /* arrivals so far */
 };
 static inline void tells_remember(struct tells *t, uint32_t time, uint32_t lanes, const struct diag_site *site) {
     t->log[t->end++ % TELLS] = (struct tell){time, lanes, site};
@@ -44,11 +45,11 @@ static inline void tells_remember(struct tells *t, uint32_t time, uint32_t lanes
 #define POLLS 16u
 struct polls {
     struct poll {
-        uint32_t time, off, rank, parity; /* rank: of the mbarrier's CTA */
+        uint32_t time, off, rank, parity; /* off: shared offset of the mbarrier; rank: of its CTA */
         bool stale; /* the phase was over before: the thread had seen it end, or no phase had ended yet */
         const struct diag_site *site;
     } log[POLLS];
-    uint32_t end;
+    uint32_t end; /* such polls so far */
 };
 
 #endif

@@ -1,5 +1,4 @@
-/* check/know/viewer.h - a viewer: the maker of the access that is being checked, and what it knows of another access.
- */
+/* check/know/viewer.h - a viewer: the maker of the access that is being checked, and what it knows of earlier ones. */
 #ifndef CHECK_KNOW_VIEWER_H
 #define CHECK_KNOW_VIEWER_H
 
@@ -7,17 +6,17 @@
 
 /* Lanes of a strand, or an operation. Exists only during the check of the access. */
 struct viewer {
-    struct vclock *const *now;           /* its knowledge, */
-    uint32_t warp, lanes;                /* its own lanes, known up to `time`, */
-    uint32_t time, fenced_at, global_at; /* and covered by a proxy fence up to these (struct know) */
+    struct vclock *const *now;           /* what it knows of others: threads now, an operation at its issue */
+    uint32_t warp, lanes;                /* its own lanes: it knows their acts up to `time`, */
+    uint32_t time, fenced_at, global_at; /* and a proxy fence covers them up to these (struct know) */
     const struct note *note;             /* the operation; NULL: threads */
-    const struct event_by *by;
+    const struct event_by *by;           /* of the event that is being checked */
     enum event_agent agent;
-    bool async; /* through the async proxy */
+    bool async; /* it accesses memory through the async proxy */
     /* For a synchronous tcgen05 operation: the knowledge that counts without tcgen05.fence::after_thread_sync
      * (9.7.16.6.1). */
     struct vclock *const *synchronous;
-    const char *what;
+    const char *what; /* the access, as reports name it */
 };
 
 static inline struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp,
@@ -49,7 +48,7 @@ static inline struct viewer viewer_of_note(const struct event_by *by, const stru
                            .what = what};
 }
 
-/* Lanes of the viewer's own warp, if the time is not later. */
+/* The viewer's own lanes if `warp` is its own and the time is not later; otherwise none. */
 static inline uint32_t viewer_own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
     return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
 }
@@ -58,9 +57,9 @@ static inline bool viewer_knows_lane(const struct viewer *v, enum layer layer, u
                                      uint32_t time) {
     return viewer_own_lanes(v, layer, warp, time) >> lane & 1 || vclock_knows_lane(v->now[layer], warp, lane, time);
 }
-/* The same for one of the lanes of *d, or for all of them. */
+/* The same for at least one of the lanes of *d up to its time, or for `all`. */
 bool viewer_knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all);
-/* Does the viewer know that the part with this *d is complete? */
+/* Does the viewer know that the part of an operation with this *d is complete? */
 bool viewer_knows_step(const struct viewer *v, enum layer layer, const struct done *d);
 /* Does the viewer know that a part of the operation is complete: its write (`wrote`) or its read? */
 bool viewer_knows_done(const struct viewer *v, enum layer layer, const struct note *n, bool wrote);

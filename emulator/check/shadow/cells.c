@@ -20,14 +20,14 @@
 /* Limits of listed accesses in a region with a write; more become marks. */
 #define LIST_READS 1024u
 #define LIST_WRITES 1024u
-#define LONGEST 32768u /* limits of bytes and rows that are handled as one row */
-#define LOOP_READS 8u  /* different reads of a loop that are folded */
+#define LONGEST 32768u /* bytes of a row, and rows, that one listed access may have */
+#define LOOP_READS 8u  /* is_again() looks at so many of the latest reads */
 
 /* A listed access of a region. */
 struct listed {
-    struct brief who;
-    uint32_t at; /* in the region */
-    uint16_t size, rows;
+    struct brief who;    /* who.stride: bytes from row to row */
+    uint32_t at;         /* in the region */
+    uint16_t size, rows; /* size: bytes of a row */
 };
 _Static_assert(sizeof(struct listed) == 32, "as small as may be: a launch may have millions");
 
@@ -35,16 +35,16 @@ _Static_assert(sizeof(struct listed) == 32, "as small as may be: a launch may ha
 struct region {
     uint64_t number; /* address >> REGION_SHIFT */
     struct region *next;
-    atomic_bool sorted;            /* its accesses are marks; before that: */
+    atomic_bool sorted;            /* its accesses have moved to the pages; before that: */
     struct listed *reads, *writes; /* lists in which no write shares bytes with another access */
     uint32_t num_reads, cap_reads, num_writes, cap_writes;
     struct extent {
         uint32_t from, to;
-    } read, written; /* all listed ones are within it */
-    atomic_bool any_lost;
-    uint64_t lost[LOST_KINDS][REGION_PAGES / 64];
-    struct dropped *_Atomic dropped;         /* NULL: no listed read was dropped */
-    struct page *_Atomic page[REGION_PAGES]; /* or NULL */
+    } read, written;                              /* all listed ones are within it */
+    atomic_bool any_lost;                         /* in `lost`; */
+    uint64_t lost[LOST_KINDS][REGION_PAGES / 64]; /* bit for each page with an access that found no room, by kind */
+    struct dropped *_Atomic dropped;              /* NULL: no listed read was dropped */
+    struct page *_Atomic page[REGION_PAGES];      /* or NULL */
 };
 
 /* Reads that were not listed, because there were too many. A later write has the region sorted. */
@@ -92,6 +92,7 @@ static uint32_t sector_number(uint64_t at) { return (uint32_t)(at / SECTOR) % (R
 
 static struct stripe *stripe_of(struct cells *c, uint64_t at) { return &c->stripe[(at >> PAGE_SHIFT) % STRIPES]; }
 
+/* An access of that kind to the page at `at` found no room. */
 static void lose_page(struct region *region, enum lost kind, uint64_t at) {
     bit_set(region->lost[kind], page_number(at));
     region->any_lost = true;
@@ -109,7 +110,8 @@ static void judge_lost(const struct cells *c, const struct region *region, uint6
             event_tell_unseen(c->room.gpu, BOUND_READS);
 }
 
-/* On an access to [at, at + size), which is in one region. */
+/* On an access to [at, at + size), which is in one region: passes it to the pages. `t` NULL: it was compared before, so
+ * it is only remembered. */
 static void touch_row(struct cells *c, struct region *region, struct toucher *t, const struct mark *m,
                       const uint8_t *written, uint64_t at, uint32_t size) {
     struct mark mine = *m;
@@ -132,6 +134,7 @@ static void touch_row(struct cells *c, struct region *region, struct toucher *t,
     }
 }
 
+/* Moves the accesses of a list to the pages. */
 static void sort_list(struct cells *c, struct region *region, const struct listed *list, uint32_t num) {
     for (uint32_t i = 0; i < num; i++) {
         const uint64_t first = (region->number << REGION_SHIFT) + list[i].at;
@@ -141,7 +144,7 @@ static void sort_list(struct cells *c, struct region *region, const struct liste
     }
 }
 
-/* Turns the listed accesses of a region into marks. */
+/* Moves the listed accesses of a region to its pages; from now on all go there. */
 static void sort(struct cells *c, struct region *region) {
     const uint64_t bytes = (uint64_t)(region->cap_reads + region->cap_writes) * sizeof *region->reads;
     sort_list(c, region, region->writes, region->num_writes);
@@ -154,6 +157,7 @@ static void sort(struct cells *c, struct region *region) {
     region->sorted = true;
 }
 
+/* The end of the last row, in the region. */
 static uint32_t end_of(const struct listed *l) { return l->at + (l->rows - 1u) * l->who.stride + l->size; }
 
 /* May two accesses share a byte? */
@@ -164,7 +168,8 @@ static bool may_share(const struct listed *a, const struct listed *b) {
         return false;
     if (!stride || (a->rows > 1 && b->rows > 1 && a->who.stride != b->who.stride))
         return true;
-    /* columns of rows that repeat with the same stride */
+    /* both repeat with one stride: within it, b begins `further` bytes after a. They are apart if b begins after the
+     * end of a's row, and ends before a's next row begins */
     const uint32_t further = a->at <= b->at ? (b->at - a->at) % stride : (stride - (a->at - b->at) % stride) % stride;
     return further < a->size || further + b->size > stride;
 }
@@ -172,12 +177,14 @@ static bool may_share(const struct listed *a, const struct listed *b) {
 /* Does an access share bytes with the extent? */
 static bool is_in(const struct extent *x, const struct listed *l) { return l->at < x->to && x->from < end_of(l); }
 
+/* The extent grows, so that it also has the access. */
 static void extend(struct extent *x, const struct listed *l) {
     const uint32_t end = end_of(l);
     x->from = !x->to || l->at < x->from ? l->at : x->from;
     x->to = end > x->to ? end : x->to;
 }
 
+/* May the access share bytes with a listed one, and is one of the two a write? */
 static bool may_conflict(const struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
     for (uint32_t i = 0; is_in(&region->written, l) && i < region->num_writes; i++)
@@ -189,13 +196,14 @@ static bool may_conflict(const struct region *region, const struct listed *l) {
     return false;
 }
 
-/* Can this access not be listed, so that the region must be sorted? */
+/* Must the region's accesses move to its pages, because this one cannot be listed with them? */
 static bool is_full(const struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
     return (writes || region->num_writes) && (region->dropped || region->num_reads >= LIST_READS ||
                                               region->num_writes >= LIST_WRITES || may_conflict(region, l));
 }
 
+/* An access found no room in the lists: notes its kind for its pages. */
 static void lose_listed(struct region *region, const struct listed *l) {
     const struct mark m = brief_mark(&l->who);
     for (uint32_t row = 0; row < l->rows; row++)
@@ -203,6 +211,7 @@ static void lose_listed(struct region *region, const struct listed *l) {
             lose_page(region, kind_of(&m), at);
 }
 
+/* A read beyond BOUND_READS is dropped: notes its kind for its sectors. */
 static void lose_read(struct region *region, const struct listed *l) {
     const struct mark m = brief_mark(&l->who);
     if (!region->dropped) {
@@ -217,6 +226,7 @@ static void lose_read(struct region *region, const struct listed *l) {
             bit_set(region->dropped->sectors[kind_of(&m)], sector_number(at));
 }
 
+/* judge_lost() for all sectors of an access. */
 static void judge_listed_lost(const struct cells *c, const struct region *region, const struct listed *l) {
     const struct mark m = brief_mark(&l->who);
     const bool conflicts_with_reads = m.flags & MARK_WRITE && region->dropped;
@@ -258,6 +268,7 @@ static bool is_dropped(const struct region *region, const struct listed *l) {
     return true;
 }
 
+/* Adds an access to the lists of a region, or notes that it was lost. */
 static void list(struct cells *c, struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
     struct listed **to = writes ? &region->writes : &region->reads;
@@ -280,12 +291,14 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     extend(writes ? &region->written : &region->read, l);
 }
 
+/* NULL: it has none yet. */
 static struct region *find_region(struct region *list, uint64_t number) {
     while (list && list->number != number)
         list = list->next;
     return list;
 }
 
+/* The region with that number, new at its first access. */
 static struct region *region_in(struct shard *s, uint64_t number) {
     struct region *_Atomic *list = &s->regions[number / SHARDS % SHARD_LISTS];
     struct region *k = find_region(*list, number);
@@ -388,6 +401,7 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
     }
 }
 
+/* cells_forget() in one region. */
 static void forget_in(struct cells *c, uint64_t at, uint64_t end) {
     const uint64_t number = at >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];

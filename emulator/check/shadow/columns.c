@@ -1,6 +1,6 @@
 /* check/shadow/columns.c - accesses to tensor memory; contract in kept.h.
  *
- * Areas are remembered. A kernel has few different ones, and a new area replaces an equal one.
+ * Areas of columns and lanes are remembered. A kernel has few different ones, and a new area replaces an equal one.
  */
 #include "check/shadow/kept.h"
 
@@ -18,6 +18,7 @@ struct area {
     bool write;
 };
 
+/* The areas of a CTA's tensor memory, until the cluster ends. */
 struct columns_watch {
     struct area *areas;
     uint32_t num, cap;
@@ -34,6 +35,7 @@ static struct columns_watch *watch_of(struct columns *c) {
     return c->watch;
 }
 
+/* Do the two share a cell? */
 static bool overlap(const struct area *a, const struct area *b) {
     uint32_t lanes = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -41,6 +43,7 @@ static bool overlap(const struct area *a, const struct area *b) {
     return lanes && a->from < b->to && b->from < a->to;
 }
 
+/* Has `a` all cells of `b`? */
 static bool covers(const struct area *a, const struct area *b) {
     uint32_t left = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -54,7 +57,8 @@ static void drop_area(struct race *r, struct columns_watch *c, uint32_t i) {
     c->areas[i] = c->areas[--c->num];
 }
 
-/* Is `old` ordered before the access of `v` to `a`? If not, it is reported. */
+/* Compares `old` with the access of `v` to `a`, which shares cells with it: a conflict without order is reported, once
+ * for each access. Returns whether a later access need no longer be compared with `old`, if `a` covers it. */
 static bool judge(struct race *r, struct cta *owner, const struct area *old, const struct area *a,
                   const struct viewer *v, bool *told) {
     if (!(old->write || a->write))
@@ -88,7 +92,7 @@ static void judge_lost(const struct race *r, const struct columns_watch *c, cons
         race_lost(r, BOUND_AREAS);
 }
 
-/* Compares the new area with all remembered ones; those that it covers and follows are dropped. */
+/* Compares the new area with all remembered ones. Those that it covers and comes after are dropped. */
 static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c, const struct area *a,
                       const struct viewer *v) {
     bool told = false;
@@ -130,7 +134,7 @@ void columns_access(struct race *r, struct columns *columns, const struct event_
 
 /* --- allocation --------------------------------------------------------------------------------------------------- */
 
-/* A thread frees columns: it must know that all uses of them are complete. */
+/* On tcgen05.dealloc: its warp must know that all accesses to the columns are complete. */
 static void given_back(struct race *r, const struct columns_watch *c, const struct event_life *e) {
     const uint32_t warp = race_warp_of(r, &e->by);
     const struct area all = {
@@ -138,14 +142,15 @@ static void given_back(struct race *r, const struct columns_watch *c, const stru
     const struct warp_watch *w = &r->warps[warp];
     struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
     bool told = false;
-    v.lanes = UINT32_MAX; /* the warp does it as a whole */
-    v.synchronous = w->strand[0].k.pending;
+    v.lanes = UINT32_MAX;                   /* the warp does it as a whole */
+    v.synchronous = w->strand[0].k.pending; /* dealloc needs no ::after_thread_sync (9.7.16.6.1) */
     judge_lost(r, c, &all);
     for (uint32_t i = 0; i < c->num; i++)
         if (overlap(&c->areas[i], &all))
             judge(r, e->owner, &c->areas[i], &all, &v, &told);
 }
 
+/* Columns are allocated, or have been freed: earlier accesses to them no longer matter. */
 static void forget_columns(struct race *r, struct columns *columns, const struct event_life *e) {
     struct columns_watch *c = watch_of(columns);
     sums_gone(&columns->sums, e->column, e->column + e->columns);

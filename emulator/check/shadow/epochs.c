@@ -3,15 +3,16 @@
  * A barrier that all threads of a CTA pass orders what they did before it before what they do after it (9.7.13.1). The
  * time between two such barriers is an epoch. For each word a cell keeps who wrote it last and who has read it since,
  * and in which epoch. An access has no conflict if its words were accessed in epochs that its warp knows to be over,
- * or by the thread itself, or if all accesses are reads. Most accesses are like that, and one comparison a word shows
- * it. They are put into a log, from which they go when all warps know that their epoch is over.
+ * or by the thread itself, or if all accesses are reads. Most accesses are like that, and one comparison for each word
+ * shows it. They are put into a log, and are dropped from it when all warps know that their epoch is over.
  *
- * At any other access, or when the log is full, the accesses in it go to the words of stamps.c, which keep more: times,
- * lines, all readers. So nothing is missed, and the findings are the same (tests/tools/epochs.py). Only accesses that
- * can no longer matter are dropped.
+ * At any other access, or when the log is full, the accesses in it move to the words of stamps.c, which keep more:
+ * times, lines, all readers. So nothing is missed, and the findings are the same (tests/tools/epochs.py). Only accesses
+ * that can no longer matter are dropped.
  *
- * They could matter if others than the threads of the CTA accessed its memory: an asynchronous operation needs more
- * than a barrier (8.6), and threads of another CTA do not take part in it. Such clusters have no epochs.
+ * Dropped accesses could matter if others than the threads of the CTA accessed its memory: an asynchronous operation
+ * needs more than a barrier (8.6), and threads of another CTA do not take part in the barrier. Clusters with such
+ * operations or with several CTAs have no epochs.
  */
 #include "check/shadow/kept.h"
 
@@ -28,7 +29,7 @@
 #define LAST_EPOCH (UINT32_MAX >> WHO_BITS)
 #define LOG_FIRST (16u << 10) /* bytes of a log, at first, */
 #define LOG_MOST (64u << 10)  /*  and at most */
-#define TRIES 256u            /* accesses after which it is given up if most had to go to the words */
+#define TRIES 256u            /* more misses than this, and than hits: the CTA goes on without epochs */
 
 /* An entry of the log, a multiple of 8 bytes. The lanes' addresses follow, unless they are even, and what they wrote. */
 struct entry {
@@ -41,19 +42,20 @@ struct entry {
 
 #define ENTRY_MOST (sizeof(struct entry) + VCLOCK_LANES * (WORD + QUAD))
 
+/* The epochs of a CTA, until its cluster ends or it goes on without them. */
 struct epochs {
-    uint32_t now;
+    uint32_t now; /* number of the current epoch, from 1 */
     uint32_t words, warps;
     uint32_t *wrote, *read; /* cells, by word */
     uint8_t *log;
-    uint32_t room;        /* bytes of the log: all of it, */
-    uint32_t used, ended; /*  those in use; and of these, those of epochs before this one */
-    uint32_t hits, misses;
+    uint32_t room;         /* bytes of the log: all of it, */
+    uint32_t used, ended;  /*  those in use; and of these, those of epochs before this one */
+    uint32_t hits, misses; /* accesses that the cells showed to have no conflict; others */
     struct epoch_warp {
-        uint32_t known;         /* epochs before it are over, as the warp knows; in the epoch's bits of a cell */
-        uint32_t next;          /* the same, from when it passes the barrier where it has arrived; 0: no change */
+        uint32_t known;         /* the warp knows that earlier epochs are over; as the epoch's bits of a cell */
+        uint32_t next;          /* `known` after it passes the barrier at which it has arrived; 0: no change */
         uint32_t last, arrived; /* times of its last access, and of its last arrival */
-        uint32_t number;        /* at that barrier */
+        uint32_t number;        /* of the barrier at which it arrived last */
     } warp[MACH_MAX_WARPS];
     struct epoch_bar {
         uint32_t warps; /* that have arrived, */
@@ -91,6 +93,7 @@ static uint32_t entry_bytes(const struct entry *n) {
     return (bytes + 7) & ~7u;
 }
 
+/* Adds an access to the log. */
 static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
     const struct entry n = {.time = r->time,
                             .lanes = e->by.lanes,
@@ -115,7 +118,7 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
         memcpy(to, e->owner->smem + e->at[__builtin_ctz(m)], n.size);
 }
 
-/* The accesses in the log go to the words. */
+/* The accesses in the log move to the words. */
 static void move_on(struct race *r, struct bytes_watch *b, struct cta *owner) {
     struct epochs *p = b->epochs;
     for (uint32_t from = 0; from < p->used;) {
@@ -135,14 +138,15 @@ static void move_on(struct race *r, struct bytes_watch *b, struct cta *owner) {
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* An access of lanes of a warp. */
+/* An access of lanes of a warp, during its check. */
 struct visit {
-    uint32_t first; /* number of the warp's first thread, + 1 */
-    uint32_t known, mark;
-    uint32_t strong; /* STRONG: it is an atomic, which conflicts with none of them; or 0 */
+    uint32_t first;       /* number of the warp's first thread, + 1 */
+    uint32_t known, mark; /* cells below `known` are of epochs that are over; mark: the current epoch in a cell */
+    uint32_t strong;      /* STRONG: it is an atomic, which conflicts with no other atomic; or 0 */
     bool writes;
 };
 
+/* Is the cell of an epoch that is over, or of `who` alone? */
 static inline bool is_free(const struct visit *v, uint32_t cell, uint32_t who) {
     return cell < v->known || (cell & WHO) == who;
 }
@@ -150,11 +154,14 @@ static inline bool is_free(const struct visit *v, uint32_t cell, uint32_t who) {
 /* Do the cells alone show that an access of lane l has no conflict? */
 static inline bool fits(const struct epochs *p, const struct visit *v, uint32_t l, uint32_t word) {
     const uint32_t who = v->first + l, wrote = p->wrote[word], read = p->read[word];
-    if (v->strong) /* a thread's own weak store counts against the atomics of others (stamps.c, hidden_store) */
+    /* an atomic fits only other atomics: even after a weak store of its own thread the words must keep that store,
+     * against atomics of others (stamps.c, hidden_store) */
+    if (v->strong)
         return is_free(v, wrote, STRONG) && (is_free(v, read, who));
     return is_free(v, wrote, who) && (!v->writes || is_free(v, read, who));
 }
 
+/* Lane l's access becomes the latest one in the cells of a word. */
 static inline void enter(struct epochs *p, const struct visit *v, uint32_t l, uint32_t word) {
     const uint32_t who = v->first + l, read = p->read[word];
     if (v->writes) {
@@ -191,7 +198,8 @@ static bool visit_all(struct epochs *p, const struct visit *v, const struct even
     return true;
 }
 
-/* On an access that goes to the words: its cells fit no other thread in this epoch. */
+/* On an access that goes to the words: from now on the cells of its words fit no access in this epoch, so these go to
+ * the words, too. */
 static void leave_to_words(struct epochs *p, uint32_t mark, const struct event_access *e) {
     for (uint32_t m = e->by.lanes; m; m &= m - 1) {
         const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
@@ -230,6 +238,7 @@ bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_acc
 
 /* --- barriers ----------------------------------------------------------------------------------------------------- */
 
+/* The lanes of the warp that exist. */
 static uint32_t lanes_of(const struct race *r, uint32_t warp) {
     return warp + 1 == r->warps_each ? r->clocks.exists_last : UINT32_MAX;
 }
@@ -273,7 +282,7 @@ void epochs_sync(const struct race *r, struct epochs *p, const struct event_sync
         }
         *bar = (struct epoch_bar){0};
         break;
-    default:
+    default: /* SYNC_BAR_PASS: the warp knows what the barrier ended */
         if (!w->next || w->number != e->number || e->by.lanes != lanes_of(r, e->by.warp))
             return;
         w->known = w->next;

@@ -9,6 +9,7 @@ struct accesses {
 
 /* --- operations --------------------------------------------------------------------------------------------------- */
 
+/* An operation's access. What later accesses need to know of the operation is in its record. */
 static void engine(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
     struct op_record *op = note_record(r, n);
@@ -44,6 +45,7 @@ static void reads_map(struct race *r, struct cells *c, const struct event_access
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
+/* mark.flags of an access by threads. Each lane has its own bytes: their number is the unit if it is a power of two. */
 static uint8_t thread_flags(const struct event_access *e) {
     const bool even = e->size <= SECTOR && (e->size & (e->size - 1)) == 0;
     uint8_t flags = e->effect & EFFECT_WRITE ? MARK_WRITE : 0;
@@ -55,7 +57,7 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-/* On an access by lanes from `first` on to [at, at + bytes), as the unit in `flags` says. */
+/* On an access by lanes from `first` on to `bytes` bytes from that lane's address on; `flags` say whose they are. */
 static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
                 uint64_t bytes, uint8_t flags) {
     const uint64_t at = e->at[first];
@@ -108,6 +110,7 @@ static void touch_lanes(const struct accesses *a, struct toucher *t, const struc
     }
 }
 
+/* An access by threads, strand by strand; `copy`: by their cp.async, or NULL. */
 static void threads(const struct accesses *a, const struct event_access *e, const struct note *copy) {
     struct race *r = a->r;
     const uint32_t warp = race_warp_of(r, &e->by);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LEFT_TO_OTHERS (UINT64_C(64) << 20) /* bytes of the process's budget that stay free for others */
-#define PAGE_RUNS 64u                       /* more become marks */
+#define PAGE_RUNS 64u                       /* a page with more gets marks */
 
 typedef atomic_uint lost_bytes[PAGE_SECTORS]; /* bit for each byte of a sector */
 
@@ -62,6 +62,8 @@ void page_free(struct page *p) {
     xfree(p);
 }
 
+/* Notes that an access of that kind to bytes of a sector was forgotten; if there is no room for that, announces it now.
+ */
 static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t sector, uint32_t bytes) {
     if (!p->lost && room_take(s->room, LOST_KINDS * sizeof *p->lost))
         p->lost = xcalloc(LOST_KINDS, sizeof *p->lost);
@@ -71,8 +73,8 @@ static void lose_bytes(struct pages *s, struct page *p, enum lost kind, uint32_t
         event_tell_unseen(s->room->gpu, BOUND_CELL_BYTES);
 }
 
-/* A write replaces everything before it: conflicts have been reported, so forgotten accesses to its bytes no longer
- * matter. */
+/* After a write to these bytes: conflicts with earlier accesses have been reported, so forgotten ones no longer matter.
+ */
 static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
     for (enum lost k = 0; p->lost && k < LOST_KINDS; k++)
         atomic_fetch_and_explicit(&p->lost[k][sector], ~bytes, memory_order_relaxed);
@@ -80,8 +82,10 @@ static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */
 
+/* The sector's next mark, or NULL. */
 static struct mark *next_of(const struct pages *s, const struct mark *m) { return m->next ? &s->extra[m->next] : NULL; }
 
+/* The index in `extra` of a free mark; 0: no room. */
 static uint32_t new_extra(struct pages *s) {
     const uint32_t i = s->free_extra;
     if (i) {
@@ -97,6 +101,7 @@ static uint32_t new_extra(struct pages *s) {
     return s->num_extra++;
 }
 
+/* Frees the mark after *m. */
 static void free_next(struct pages *s, struct mark *m) {
     const uint32_t i = m->next;
     m->next = s->extra[i].next;
@@ -104,14 +109,15 @@ static void free_next(struct pages *s, struct mark *m) {
     s->free_extra = i;
 }
 
+/* Takes bytes away from a mark. */
 static void cover(struct mark *m, uint32_t bytes) {
     if (m->mask & bytes)
         m->flags &= (uint8_t)~MARK_SUM;
     m->mask &= ~bytes;
 }
 
-/* Drops the marks that `mine` replaces: what is ordered after `mine` is ordered after them, or was reported. Returns
- * the remaining marks, without the first. */
+/* Drops the marks that `mine` replaces: an access that is ordered after `mine` is ordered after them, or that was
+ * reported. Returns how many remain, without the first. */
 static uint32_t supersede(struct pages *s, struct mark *cell, const struct mark *mine) {
     uint32_t num = 0;
     for (struct mark *m = cell; m; m = next_of(s, m))
@@ -172,6 +178,7 @@ static struct mark *place_in(struct pages *s, struct toucher *t, struct page *p,
     return &s->extra[i];
 }
 
+/* Adds a mark to a sector, or notes that it was forgotten. */
 static void insert(struct pages *s, struct toucher *t, struct page *p, uint32_t sector, const struct mark *mine) {
     const enum lost kind = kind_of(mine);
     if (kind == LOST_WRITE)
@@ -203,6 +210,7 @@ static bool observed(const struct toucher *t, const struct pages *s, const struc
     return false;
 }
 
+/* Compares `mine` with the marks of its sector at `at`, and reports a conflict without order. */
 static void judge(struct toucher *t, const struct pages *s, const struct mark *cell, const struct mark *mine,
                   uint64_t at) {
     for (const struct mark *m = cell; m && !t->told; m = next_of(s, m)) {
@@ -219,7 +227,7 @@ static void judge(struct toucher *t, const struct pages *s, const struct mark *c
 
 /* --- parts of an access ------------------------------------------------------------------------------------------- */
 
-/* Of the values of n bytes from byte `from` of a sector on; the other bytes count as 0. */
+/* A hash of the values of n bytes, of which the first is byte `from` of its sector; the other bytes count as 0. */
 static uint32_t sum_of(const uint8_t *p, uint32_t from, uint32_t n) {
     static const uint64_t factor[SECTOR / 8] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
                                                 0xd6e8feb86659fd93};
@@ -254,6 +262,7 @@ static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_
 
 static uint32_t sector_of(uint64_t at) { return at % PAGE_BYTES / SECTOR; }
 
+/* For each sector with bytes of [at, at + size): `base` is its address. */
 #define FOR_SECTORS(base, at, size)                                                                                    \
     for (uint64_t base = (at) & ~(uint64_t)(SECTOR - 1); base < (at) + (size); base += SECTOR)
 
@@ -300,6 +309,7 @@ static bool is_again(const struct toucher *t, const struct brief *old, const str
            !((old->flags | mine->flags) & MARK_OP) && old->time <= t->v->time && !t->noncoherent;
 }
 
+/* Compares a new access, sector by sector, with a run that shares bytes with it. */
 static void judge_run(struct toucher *t, const struct page *p, const struct brief *old, const struct mark *m,
                       const uint8_t *written, uint64_t at, uint32_t size) {
     const uint64_t page = at & ~(uint64_t)(PAGE_BYTES - 1);
@@ -324,6 +334,7 @@ static bool is_replaced(const struct brief *old, const struct brief *mine) {
     return old->from == mine->from && old->flags == mine->flags && same_reader(&a, &b);
 }
 
+/* Drops the runs that `mine` replaces. */
 static void replace_runs(struct page *p, const struct brief *mine) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < p->num_runs; i++)
@@ -332,6 +343,7 @@ static void replace_runs(struct page *p, const struct brief *mine) {
     p->num_runs = left;
 }
 
+/* Adds a run. False: no room. */
 static bool add_run(struct pages *s, struct page *p, const struct brief *mine, const uint8_t *written) {
     if (written && !p->sums) {
         if (!room_take(s->room, PAGE_SECTORS * sizeof *p->sums))
@@ -351,7 +363,7 @@ static bool add_run(struct pages *s, struct page *p, const struct brief *mine, c
     return true;
 }
 
-/* Turns the runs of a page into marks. */
+/* Turns the runs of a page into marks. False: no room. */
 static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
     if (p->cell)
         return true;
@@ -377,6 +389,7 @@ static bool sort_page(struct pages *s, struct page *p, uint64_t page) {
 
 /* --- a page ------------------------------------------------------------------------------------------------------- */
 
+/* On an access to a sector of a page with marks: compares it if a conflict is possible, and adds it. */
 static void touch_sector(struct pages *s, struct page *p, struct toucher *t, const struct mark *mine, uint64_t base) {
     const uint32_t sector = sector_of(base);
     for (enum lost k = 0; t && p->lost && k < LOST_KINDS; k++)

@@ -1,8 +1,8 @@
 /* check/shadow/pages.h - what is remembered of 4096 bytes of global memory. Only for cells.c.
  *
  * A page begins with runs: a run is one access to any number of adjacent bytes. It keeps runs as long as they are few,
- * and each byte has at most one write, which shares no byte with another access. A kernel that streams through memory
- * never needs more. After that the page has marks, for each sector its own.
+ * no sector has two writes, and a write covers, and so replaces, the earlier runs that it meets. A kernel that streams
+ * through memory never needs more. After that the page has marks, for each sector its own.
  *
  * If there is no room for an access, it is forgotten, but its kind is noted for its bytes. This is announced only when
  * an access comes that may conflict with it (report/bounds.h).
@@ -20,14 +20,16 @@
 
 /* The memory of pages and lists, up to BOUND_CELL_BYTES. Any thread may ask for it. */
 struct room {
-    _Atomic uint64_t bytes;
+    _Atomic uint64_t bytes; /* in use */
     struct gpu *gpu;
 };
+/* Reserves bytes; false: there are not so many left. And gives them back. */
 bool room_take(struct room *room, uint64_t bytes);
 void room_give(struct room *room, uint64_t bytes);
 /* As xgrow, with memory from `room`. NULL: there is none, and nothing has changed. */
 void *room_grow(struct room *room, void *list, uint32_t num, uint32_t *cap, size_t size);
 
+/* The kinds of forgotten accesses. */
 enum lost {
     LOST_READ,
     LOST_STRONG, /* a strong read, which conflicts only with weak writes */
@@ -51,9 +53,9 @@ static inline void bit_set(uint64_t *bits, uint32_t i) {
         __atomic_fetch_or(&bits[i / 64], UINT64_C(1) << i % 64, __ATOMIC_RELAXED);
 }
 
-/* A mark without its bytes: a run of a page's bytes, or a region's rows. */
+/* A mark without its bytes: a run of a page's bytes, or a region's rows. Members as in struct mark. */
 struct brief {
-    const void *by;
+    const void *by; /* mark.by.op or .site */
     uint32_t time, cluster;
     uint16_t warp;
     int8_t lane; /* lane of the first byte */
@@ -62,7 +64,7 @@ struct brief {
         struct {
             uint16_t from, to; /* bytes of the page */
         };
-        uint32_t stride; /* stride of rows */
+        uint32_t stride; /* bytes from row to row */
     };
 };
 static inline struct brief brief_of(const struct mark *m) {

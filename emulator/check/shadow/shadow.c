@@ -9,11 +9,11 @@ struct shadow {
     struct cta_shadow {
         struct bytes_watch bytes;
         struct columns columns;
-    } * ctas;
-    struct pieces *pieces; /* work buffer, with room for so many */
-    uint32_t num_pieces;
-    struct pieces *latest[LATEST_PIECES]; /* spans.c */
-    struct cells *global;
+    } * ctas;                             /* by rank */
+    struct pieces *pieces;                /* work buffer: the pieces of the access that is being checked, */
+    uint32_t num_pieces;                  /* and its room */
+    struct pieces *latest[LATEST_PIECES]; /* cache of spans.c, by a hash of the pieces */
+    struct cells *global;                 /* of the launch; NULL: global memory is not checked */
 };
 
 struct shadow *shadow_new(struct race *r, struct cells *global) {
@@ -39,6 +39,7 @@ void shadow_free(struct shadow *s) {
     xfree(s);
 }
 
+/* What is remembered of a CTA's shared memory; set up at its first access. */
 static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
     struct bytes_watch *b = &s->ctas[owner->rank].bytes;
     if (!b->block) {
@@ -66,6 +67,7 @@ static struct pieces *pieces_of(struct shadow *s, const struct event_access *e) 
     return p;
 }
 
+/* The span of an operation's access, without its pieces: from the first byte to the last. */
 static struct span span_of(const struct event_access *e, struct note *n) {
     struct span s = {UINT32_MAX, 0, n, e->effect & EFFECT_WRITE, e->of_a, NULL};
     for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++) {
@@ -77,13 +79,14 @@ static struct span span_of(const struct event_access *e, struct note *n) {
     return s;
 }
 
+/* An operation's span is compared with accesses of threads, then with other operations, and remembered. */
 static void put(struct shadow *s, struct cta *owner, const struct viewer *v, const struct span *span) {
     struct bytes_watch *b = bytes_of(s, owner);
     stamps_engine(s->r, b, owner, v, span);
     spans_put(s->r, b, owner, v, span, s->latest);
 }
 
-/* An operation's access to shared memory. */
+/* An operation's access to shared memory, when it runs; not for copies, which are remembered from their issue. */
 static void engine(struct shadow *s, struct note *n, const struct event_access *e) {
     struct span span = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
@@ -122,6 +125,7 @@ static void alloc_writes(struct shadow *s, const struct event_access *e) {
     stamps_access(s->r, bytes_of(s, e->owner), &store, NULL);
 }
 
+/* An access by threads: to the epochs if these can judge it, otherwise to the words. */
 static void threads(struct shadow *s, const struct event_access *e) {
     struct bytes_watch *b = bytes_of(s, e->owner);
     if (!b->epochs || !epochs_access(s->r, b, e))

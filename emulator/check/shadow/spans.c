@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-#define ANSWERS 16u
+#define ANSWERS 16u /* verdicts cached in struct coming, by note.number */
 
+/* Are they the same bytes? */
 static bool same_pieces(const struct pieces *a, const struct pieces *b) {
     return a == b || (a && b && a->num == b->num && a->rows == b->rows && a->stride == b->stride &&
                       a->size == b->size && memcmp(a->at, b->at, a->num * sizeof *a->at) == 0);
@@ -46,7 +47,8 @@ static uint32_t common(const struct span *a, const struct span *b) {
     return UINT32_MAX;
 }
 
-/* For two spans with common bytes, one of them operand A: the lanes of D that depend on the rows with these bytes. */
+/* For two spans with common bytes. If one is operand A with pieces: fills *rows with the lanes of D that depend on the
+ * common rows, and returns it. Otherwise NULL. */
 static const struct rows *common_rows(const struct span *a, const struct span *b, const struct cta *owner,
                                       struct rows *rows) {
     if (!a->rows)
@@ -84,7 +86,7 @@ static void forget_span(struct race *r, struct block *k) {
     drop_span(r, k, 0);
 }
 
-/* An access to bytes of forgotten spans: a conflict may be missed, which is announced. */
+/* On an access that may conflict with forgotten spans: announces that a conflict may be missed. */
 static void judge_lost(const struct race *r, const struct block *k, uint32_t from, uint32_t to, bool writes) {
     for (unsigned wrote = !writes; wrote < 2; wrote++)
         if (from < k->lost[wrote].to && k->lost[wrote].from < to)
@@ -134,7 +136,8 @@ bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *o
     return false;
 }
 
-/* May the new `s` replace `old`: is everything that is ordered after `s` also ordered after `old`? */
+/* If `s` is ordered after `old`, may `s` replace it: does each later access that conflicts with `old` also conflict
+ * with `s`? */
 static bool supersedes(const struct span *s, const struct span *old) {
     if (s->pieces || s->from > old->from || s->to < old->to)
         return s->from == old->from && s->to == old->to && s->write == old->write &&
@@ -147,7 +150,7 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces for kept spans. The same ones come again, one round of the stages later, so the latest are cached. */
+/* Pieces to keep for a span, which holds them. A stage has the same pieces in each round, so the latest are cached. */
 static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p) {
     if (!p)
         return NULL;
@@ -163,21 +166,22 @@ static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p
     return *at;
 }
 
-/* A new span and the verdicts about other notes, for one call: those of one block are mostly those of the next. */
+/* A new span, for one call of spans_put; and its verdicts so far, because a block mostly has the notes of the block
+ * before. */
 struct coming {
     struct race *r;
     struct cta *owner;
     const struct viewer *v;
     const struct span *s;
-    bool told;
+    bool told; /* a conflict of this span has been reported */
     struct answer {
-        const struct note *note;
-        bool write, conflict, behind;
-        const struct diag *rule;
+        const struct note *note;      /* of the old span */
+        bool write, conflict, behind; /* the old span is a write; they conflict; the new one is ordered after it */
+        const struct diag *rule;      /* that the conflict breaks, or NULL */
     } answer[ANSWERS];
 };
 
-/* Does it conflict with `old`, and which conflict? If not: is it ordered after `old`? */
+/* The verdict about the new span and `old`: from the cache, or new. */
 static const struct answer *ask(struct coming *c, const struct span *old) {
     struct answer *a = &c->answer[old->note->number % ANSWERS];
     if (a->note == old->note && a->write == old->write)

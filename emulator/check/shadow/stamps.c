@@ -1,8 +1,9 @@
 /* check/shadow/stamps.c - accesses of threads to shared memory, word by word; contract in kept.h.
  *
  * Each word has its last writer and the readers since. Earlier accesses are ordered before that write, or were
- * reported. Lists hold several readers, and the bytes of a word with different histories. Four words with the same
- * history, as a thread's vector access or lanes side by side (even.c) leave them, are one quad.
+ * reported. Several readers are in a list (readers.c). A word whose bytes have different histories is split into bytes.
+ * Four words with the same history, as a thread's vector access or lanes side by side (even.c) leave them, are one
+ * quad. `engine_` marks what an operation's access does here.
  */
 #include "check/shadow/stamps.h"
 
@@ -12,6 +13,7 @@
 
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
+/* Reports a conflict with `first` at a place; about operand A it may be kept instead (sums.c). */
 static bool tell(const struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     const struct spot spot = {IN_SHARED, t->owner, at};
     const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, &t->v, t->writes, &spot);
@@ -44,6 +46,7 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
         report(t, rule, first, wrote, at);
 }
 
+/* The same for each reader of a place. */
 static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
     if (!(read->flags & READERS_STAMP)) {
         judge(t, read, read->flags & STAMP_WROTE, at);
@@ -82,8 +85,9 @@ static void add_reader(struct touch *t, struct stamp *read) {
     readers_append(list, s, t->b->most_readers);
 }
 
-/* Two writes of the same value: the result is the same in each order, and intended. If lanes write one place with one
- * instruction, any two of them count so, because later reads take one of the values. */
+/* Does a thread write the value that is there already? Then the result is the same in each order, and intended. Lanes
+ * that write one place with one instruction count so, too: a later read gets the value of one of them, and `value` is
+ * that one for each of them, because it is read from memory after the instruction. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
     return t->writes && !t->v.note && value == w->value;
 }
@@ -117,7 +121,8 @@ static inline bool touch_plainly(struct touch *t, struct word *w, const struct s
     return true;
 }
 
-/* A thread's weak store that its own atomic is about to hide from the stores of others. */
+/* A place keeps one writer. If a thread's atomic replaces its own weak store, a later atomic by another thread would
+ * find only an atomic, and the missing order with the store would not show. So the store stays, among the readers. */
 static struct stamp hidden_store(const struct touch *t, const struct word *w) {
     const struct stamp *s[] = {&w->wrote, &w->read};
     for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
@@ -127,6 +132,7 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
     return (struct stamp){0};
 }
 
+/* On an access to a place: compares it with what is remembered, reports, and remembers it. */
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
     const uint32_t value = t->writes ? value_at(t, at, bytes) : 0;
     if (touch_plainly(t, w, &t->stamp, t->writes)) {
@@ -150,6 +156,7 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
 
 /* --- words and bytes ---------------------------------------------------------------------------------------------- */
 
+/* The word's four bytes, each with a history of its own; splits the word at the first call. */
 static struct split *split_word(struct bytes_watch *b, struct word *w) {
     if (w->wrote.flags & STAMP_SPLIT)
         return &b->splits[w->wrote.time];
@@ -203,6 +210,7 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
         touch_place(t, &s->byte[i - base], i, 1);
 }
 
+/* The block of that offset; its quads are allocated at the first access. */
 static struct block *block_at(struct bytes_watch *b, uint32_t at) {
     struct block *k = &b->block[at / BLOCK_BYTES];
     if (!k->quads) {
@@ -236,6 +244,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     set_parted(k, at, false);
 }
 
+/* On a lane's access to [at, at + size): compares it with operations, and its words with other threads. */
 static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     if (!t->quiet && !t->told && spans_meet(t->r, t->b, t->owner, &t->v, at, size, t->writes))
         t->told = true;
@@ -356,6 +365,7 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
 
 /* --- against operations ------------------------------------------------------------------------------------------- */
 
+/* An operation accesses a place: compares it with what threads did there. Operations are remembered by spans.c. */
 static void engine_place(struct touch *t, struct word *w, uint32_t at) {
     if (w->wrote.time)
         judge(t, &w->wrote, true, at);
@@ -372,7 +382,7 @@ static void engine_word(struct touch *t, struct word *w, uint32_t base, uint32_t
         engine_place(t, &t->b->splits[w->wrote.time].byte[i - base], i);
 }
 
-/* Forgets accesses of threads that are ordered before the operation. */
+/* After an operation's write: forgets the accesses of threads, which are ordered before it or were reported. */
 static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
     if (w->wrote.flags & STAMP_SPLIT) {
         struct split *s = &t->b->splits[w->wrote.time];
@@ -386,7 +396,8 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
-/* Fast path: the end of the whole quads from `at` on whose accesses by threads are all known. */
+/* Fast path: skips whole quads from `at` on, as long as the operation knows all accesses of threads there; a write also
+ * clears them. Returns where it stopped. */
 static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
     const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
     uint32_t i = first;
@@ -453,6 +464,7 @@ static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
     }
 }
 
+/* Has any thread accessed the blocks of [from, to)? */
 static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     for (uint32_t i = from / BLOCK_BYTES; i <= (to - 1) / BLOCK_BYTES && i < b->num_blocks; i++)
         if (b->block[i].quads)

@@ -11,13 +11,14 @@
 #define BLOCK_WORDS (BLOCK_BYTES / WORD)
 /* Flags of a stamp that only these files set; READERS_STAMP is one, too. */
 #define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of the split into bytes */
-#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, after which its thread has an atomic */
+#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store that its thread's own atomic has replaced */
 
+/* The bytes of a word that have different histories, until the cluster ends. */
 struct split {
     struct word byte[WORD];
 };
 
-/* One lane's access, during its check. */
+/* One lane's access, or an operation's, during its check. */
 struct touch {
     struct race *r;
     struct cta *owner;
@@ -26,8 +27,8 @@ struct touch {
     struct stamp stamp;
     bool writes, strong;
     bool told, told_strictly; /* a finding of this instruction was reported: any; a strict one */
-    const struct rows *rows;  /* NULL, or the rows of operand A, */
-    uint32_t piece;           /* and those of the current piece */
+    const struct rows *rows;  /* an operation that reads operand A: its rows; otherwise NULL; */
+    uint32_t piece;           /*  and the number of the piece of A that is being checked */
     bool quiet;               /* no operation can conflict with it */
     bool silent;              /* it was judged when it came, and is only remembered now; */
     const uint8_t *found;     /* then: the lane's written bytes, */
@@ -63,7 +64,8 @@ static inline void hold_quad(const struct touch *t, const struct block *k, uint3
 
 /* --- known accesses ----------------------------------------------------------------------------------------------- */
 
-/* Fast path: is the stamp's access known? */
+/* Fast path: is the stamp's access known to be ordered before this one? Stamps with flags need the full check; but an
+ * access that is only remembered is not checked again. */
 static inline bool is_known(struct touch *t, const struct stamp *s) {
     if (s->flags)
         return t->silent;
@@ -85,7 +87,7 @@ static inline bool are_known(struct touch *t, const struct stamp *read) {
     return !list->lost;
 }
 
-/* Is it empty, or an access of the lane itself without flags, as the current one? */
+/* Is the stamp empty, or an access by the same lane, with neither of the two having flags? */
 static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
     return s->who == mine->who ? !mine->flags || !s->time : !s->time && !s->flags;
 }

@@ -21,26 +21,28 @@ struct sum {
     uint32_t lanes[4];       /* and lanes that still hold it; */
     uint32_t was_read[4];    /* lanes that have been read */
     struct kept {
-        uint64_t number; /* of the tcgen05.mma, */
-        bool comes;      /* and whether it was found at the read of the operand */
-        uint32_t lanes[4];
+        uint64_t number;   /* of the tcgen05.mma, */
+        bool comes;        /* and whether it was found at the read of the operand */
+        uint32_t lanes[4]; /* of D that depend on the rows of the finding */
         struct conflict f;
-    } * kept;
+    } * kept; /* findings: until one of their lanes is read, or no lane holds the sum */
     uint32_t num_kept, cap_kept;
     uint32_t lost[4]; /* lanes of findings beyond BOUND_FINDINGS, which are dropped */
     bool gone;        /* removed from the list */
     uint64_t told;    /* the latest tcgen05.mma with such a reported finding: one is enough */
 };
 
+/* Have both a common lane? */
 static bool meet(const uint32_t a[4], const uint32_t b[4]) {
     return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]) | (a[3] & b[3]);
 }
 
+/* Are all lanes of `a` in `b`? */
 static bool within(const uint32_t a[4], const uint32_t b[4]) {
     return !((a[0] & ~b[0]) | (a[1] & ~b[1]) | (a[2] & ~b[2]) | (a[3] & ~b[3]));
 }
 
-/* Removes it from its CTA's list: no one can read it, and no finding comes any more. */
+/* The sum leaves its CTA's list, because no lane holds it any more: its findings are dropped. */
 static void drop(struct sum *s) {
     xfree(s->kept);
     s->kept = NULL;
@@ -58,7 +60,7 @@ void sums_free(struct sum **sums) {
 
 /* --- what happens to D -------------------------------------------------------------------------------------------- */
 
-/* Columns of a sum are overwritten in these lanes: keeps the part that can still be read. */
+/* Columns [from, to) of a sum are overwritten in these lanes. It keeps the part that can still be read, or more. */
 static void shrink(struct sum *s, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
     if (from <= s->from && s->to <= to)
         for (unsigned i = 0; i < 4; i++)
@@ -69,7 +71,7 @@ static void shrink(struct sum *s, uint32_t from, uint32_t to, const uint32_t lan
         s->to = from;
 }
 
-/* Lanes of columns are overwritten in all sums of a CTA. */
+/* Lanes of columns [from, to) are overwritten: in all sums of a CTA. */
 static void overwrite(struct sum **sums, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
     static const uint32_t none[4];
     for (struct sum **at = sums, *s; (s = *at);) {
@@ -110,7 +112,8 @@ static void read_lanes(const struct race *r, struct sum *s, const uint32_t lanes
     s->num_kept = left;
 }
 
-/* The sum to which the operation adds: its own from its other lanes, or the one of the operations before it. */
+/* A tcgen05.mma writes lanes of D: finds the sum to which it adds. That is the sum of its other lanes, or if it reads D
+ * the sum of earlier operations there, or a new one. */
 static void join(struct sum **sums, struct note *n, const struct event_access *e) {
     const uint32_t from = (uint32_t)e->at[0], to = from + e->columns;
     struct shared_part **mine = &n->sum[e->owner != n->cta];
@@ -154,12 +157,13 @@ void sums_add_piece(struct rows *rows, uint32_t i) {
     }
 }
 
+/* The same rule, broken by the same two lines? */
 static bool alike(const struct conflict *a, const struct conflict *b) {
     return a->rule == b->rule && a->later.origin.site == b->later.origin.site &&
            a->earlier.origin.site == b->earlier.origin.site;
 }
 
-/* Is it already kept: this finding, an earlier one about these rows, or one of an earlier operation? */
+/* Is this finding kept already, or one that stands for it: about the same rows, or between the same lines? */
 static bool is_kept(struct sum *s, const struct rows *rows, const struct conflict *f) {
     for (uint32_t i = 0; i < s->num_kept; i++) {
         struct kept *k = &s->kept[i];
@@ -175,7 +179,8 @@ static bool is_kept(struct sum *s, const struct rows *rows, const struct conflic
     return false;
 }
 
-/* True: the finding is kept until one of its lanes is read, or no one can read them. False: report it now. */
+/* True: the finding is kept until one of its lanes is read, or it is dropped because no one can read them. False:
+ * report it now. */
 static bool keep(const struct race *r, const struct rows *rows, const struct conflict *f) {
     struct sum *s = (struct sum *)rows->mma->sum[rows->owner != rows->mma->cta];
     const uint32_t first = rows->mma->a_rows.lane % TMEM_LANES; /* row 0: every tile has it */

@@ -1,8 +1,10 @@
 /* check/vclock/far.c - reads and changes the contents of a set of clocks; contract in far.h. */
 #include "check/vclock/inside.h"
 
+/* The digit of a cluster's number that chooses the child at that level. */
 static uint32_t digit(uint32_t cluster, uint32_t level) { return cluster >> level * DIGIT & (CHILDREN - 1); }
 
+/* Has the set, as high as it is, a place for the cluster? */
 static bool is_within(const struct far *f, uint32_t cluster) {
     return (uint64_t)cluster >> (f->level + 1) * DIGIT == 0;
 }

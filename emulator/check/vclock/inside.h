@@ -13,23 +13,25 @@
 #define GROUP 4u /* entries compared at once; the size of a clock is a multiple */
 #define NO_LANE UINT32_MAX
 #define MANY VCLOCK_LANES
-#define DIGIT 4u
+#define DIGIT 4u /* bits of a cluster's number for each level of a set */
 #define CHILDREN (1u << DIGIT)
 
+/* A time for each lane of a warp. */
 struct lanes {
     uint32_t time[VCLOCK_LANES];
 };
 
-/* A clock: it knows all lanes of warp w up to all[w], and lane[w] up to ahead[w]. If lane[w] is MANY, it knows each
- * lane up to many[ahead[w]]. It lives while it has holders; after that the pool keeps it for reuse. */
+/* A clock: it knows all lanes of warp w up to all[w], and the lane with number lane[w] up to ahead[w]. If lane[w] is
+ * NO_LANE, no lane is ahead. If lane[w] is MANY, it knows each lane up to its time in many[ahead[w]]. It lives while it
+ * has holders; after that the pool keeps it for reuse. */
 struct vclock {
     uint32_t holders;
     uint32_t tokens; /* room for so many */
     uint32_t num_many;
-    struct lanes *many;
-    struct vclock *next; /* in pool->free */
-    struct far *far;
-    uint32_t *all, *ahead, *lane, *token; /* consecutive parts of `entries` */
+    struct lanes *many;                   /* for warps in which several lanes differ; NULL: none */
+    struct vclock *next;                  /* in pool->free */
+    struct far *far;                      /* what it knows of other clusters; NULL: nothing */
+    uint32_t *all, *ahead, *lane, *token; /* consecutive parts of `entries`; token: steps that it knows */
     uint32_t entries[];
 };
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Entries stay below 2^31, so signed comparison works, which the vectors of every host have. */
+/* Four entries. They stay below 2^31, so they are compared as signed numbers: every host's vectors can do that. */
 typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
-/* For each entry of a group: not zero if one clock exceeds the other there. Exists during one comparison. */
+/* For each entry of a group: not zero if clock a exceeds b there; if b exceeds a. Exists during one comparison. */
 struct excess {
     four a, b;
 };
@@ -16,7 +16,7 @@ struct excess {
 /* Does `a` know more of warp w than `b` does? */
 static bool exceeds(const struct vclock *a, const struct vclock *b, uint32_t w) {
     struct lanes x, y;
-    if (a->lane[w] != MANY && b->lane[w] != MANY) /* as in compare_warps */
+    if (a->lane[w] != MANY && b->lane[w] != MANY) /* see compare_warps, which does this for four warps at once */
         return a->all[w] > b->all[w] || a->ahead[w] > (a->lane[w] == b->lane[w] ? b->ahead[w] : b->all[w]);
     vclock_unpack(a, w, &x);
     vclock_unpack(b, w, &y);
@@ -26,17 +26,19 @@ static bool exceeds(const struct vclock *a, const struct vclock *b, uint32_t w) 
     return more;
 }
 
+/* Is an entry not zero? */
 static bool any(four v) {
     uint64_t half[2];
     memcpy(half, &v, sizeof half);
     return half[0] | half[1];
 }
 static four at(const uint32_t *p) { return *(const four *)p; }
+/* For each entry: a's if all bits of `which` are set there, b's if none are. */
 static four choose(four which, four a, four b) { return (a & which) | (b & ~which); }
 static four greater(four a, four b) { return choose(a > b, a, b); }
 static four all_if(bool b) { return (four){0} - (int32_t)b; }
 
-/* Does a exceed b somewhere, and b a? Unused tokens are in step 0. */
+/* Adds to *e which clock exceeds the other in a token. Unused tokens are in step 0. */
 static void compare_tokens(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b,
                            struct excess *e) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens, used = (p->tokens + GROUP - 1) & ~(GROUP - 1);
@@ -53,8 +55,9 @@ static void compare_tokens(const struct vclock_pool *p, const struct vclock *a, 
     e->b |= more_b;
 }
 
-/* A lane ahead of its warp exceeds the other clock if it exceeds both that clock's time for the lane and its time for
- * all. Warps with several such lanes are compared lane by lane. */
+/* The same for warps. If a lane is ahead of its warp, `ahead` is greater than `all`; if none is, it is 0. So the lane
+ * is compared with the other clock's `ahead` if that is for the same lane, otherwise with its `all`. Warps in which
+ * several lanes differ are compared lane by lane. */
 static void compare_warps(const struct vclock *a, const struct vclock *b, uint32_t warps, struct excess *e) {
     const bool several = a->num_many || b->num_many;
     four more_a = {0}, more_b = {0};
@@ -88,6 +91,7 @@ static void compare(const struct vclock_pool *p, const struct vclock *a, const s
 
 /* --- joining ------------------------------------------------------------------------------------------------------ */
 
+/* Joins a warp lane by lane. */
 static void join_warp(struct vclock *to, const struct vclock *from, uint32_t w) {
     struct lanes x, y;
     vclock_unpack(to, w, &x);
@@ -97,7 +101,8 @@ static void join_warp(struct vclock *to, const struct vclock *from, uint32_t w) 
     vclock_pack(to, w, &x);
 }
 
-/* Joins warps [w, w + GROUP). A lane stays ahead if its time exceeds the joined time of all lanes. */
+/* Joins warps [w, w + GROUP). A lane is ahead afterwards if its time exceeds the joined time of all lanes. If two lanes
+ * of a warp would be, the group is joined lane by lane. */
 static void join_warps(struct vclock *to, const struct vclock *from, uint32_t w) {
     const four mine = at(to->lane + w), theirs = at(from->lane + w), all = greater(at(to->all + w), at(from->all + w));
     const four ahead = at(to->ahead + w), ahead_from = at(from->ahead + w);
@@ -110,9 +115,10 @@ static void join_warps(struct vclock *to, const struct vclock *from, uint32_t w)
     const four take = come & (ahead_from > ahead), none = ~(keep | come);
     *(four *)(to->all + w) = all;
     *(four *)(to->ahead + w) = choose(take, ahead_from, ahead) & ~none;
-    *(four *)(to->lane + w) = choose(take, theirs, mine) | none; /* NO_LANE */
+    *(four *)(to->lane + w) = choose(take, theirs, mine) | none; /* `none`: all bits set, NO_LANE */
 }
 
+/* If one of the two knows all that the other does, *into becomes that one; only otherwise is a clock changed. */
 void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
     bool more, less;
     if (!*into) {
@@ -165,11 +171,13 @@ bool far_exceeds(struct vclock_pool *pool, const struct far *a, const struct far
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
+/* As vclock_join_other. If the two know the same, *into also becomes `from`: equal sets become one, which saves memory
+ * and later comparisons. */
 void far_join(struct vclock_pool *pool, struct far **into, struct far *from) {
     const bool news = far_exceeds(pool, from, *into);
     if (*into == from || (!news && far_exceeds(pool, *into, from)))
         return;
-    if (!news || !*into || !far_exceeds(pool, *into, from)) { /* also makes equal sets one */
+    if (!news || !*into || !far_exceeds(pool, *into, from)) {
         struct far *old = *into;
         *into = far_hold(from);
         far_drop(pool, old);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define MADE_AT_ONCE 16u
-#define ALIGN 16u
+#define ALIGN 16u /* bytes */
 
-/* A block of clocks; until the pool closes. */
+/* A block of MADE_AT_ONCE clocks; until the pool closes. */
 struct vclocks {
     struct vclocks *next;
     _Alignas(ALIGN) uint8_t memory[];
@@ -58,7 +58,7 @@ static void make(struct vclock_pool *p) {
     }
 }
 
-/* A clock without contents. */
+/* A clock whose entries have no values yet. */
 static struct vclock *new_clock(struct vclock_pool *p) {
     if (!p->free)
         make(p);
@@ -91,7 +91,7 @@ void vclock_drop(struct vclock_pool *p, struct vclock *c) {
     c->num_many = 0;
     far_drop(p->far, c->far);
     c->far = NULL;
-    if (c->tokens != p->room) /* too small */
+    if (c->tokens != p->room) /* too small for reuse: its block keeps it until the pool closes */
         return;
     c->next = p->free;
     p->free = c;

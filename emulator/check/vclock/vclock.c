@@ -27,7 +27,7 @@ void vclock_add_lanes(struct vclock_pool *p, struct vclock **c, uint32_t warp, u
     }
     if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
         (to->lane[warp] == NO_LANE ||
-         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, usually the same one */
+         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, usually the one already ahead */
         to->lane[warp] = (uint32_t)__builtin_ctz(lanes);
         to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
         return;
@@ -46,9 +46,9 @@ void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, 
 
 /* --- many at once ------------------------------------------------------------------------------------------------- */
 
-/* The table's pointers are safe, although nothing holds them. A clock that has yet to take the step is held, so it is
- * none of the freed ones in `was`. If it is also in `is`, it has two holders, so learning copies it and does not change
- * it. */
+/* The step's table `alike` finds clocks that learn the same. Nothing holds the clocks that it points to, but this is
+ * safe: *into is held, so it is none of the freed clocks in `was`. If it is also in `is`, it has two holders, so it is
+ * copied before it learns, and the table stays right. */
 void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
                   uint32_t time, uint32_t step) {
     const struct vclock *was = *into;

@@ -68,13 +68,13 @@ void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, 
  * done once. A step lives for one call in know.c. */
 #define VCLOCK_ALIKE 8u
 struct vclock_step {
-    uint32_t warp, lanes, token;
+    uint32_t warp, lanes, token; /* lanes of that warp, and the token, of which clocks may learn */
     uint32_t num;
     struct {
-        const struct vclock *was, *from;
-        struct vclock *is;
+        const struct vclock *was, *from; /* a clock that learned from `from`, up to `time` and `step`, */
+        struct vclock *is;               /* and what it became */
         uint32_t time, step;
-    } alike[VCLOCK_ALIKE];
+    } alike[VCLOCK_ALIKE]; /* the first `num` are in use */
 };
 static inline void vclock_step_begin(struct vclock_step *s, uint32_t warp, uint32_t lanes, uint32_t token) {
     s->warp = warp;

@@ -5,7 +5,6 @@
 
 /* --- who came too early ------------------------------------------------------------------------------------------- */
 
-/* Only for a later operation: an arrival by another lane after this lane's access. */
 const struct tell *cause_lane_that_told(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct tells *t = &r->warps[first->warp].tells;
     if (!v->note || first->time > v->note->time)
@@ -19,7 +18,6 @@ const struct tell *cause_lane_that_told(const struct race *r, const struct stamp
     return NULL;
 }
 
-/* Has the thread executed the line before, with the knowledge of `v`? */
 bool cause_is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
     if (cause_lane_that_told(r, first, v))
         return false;
@@ -41,8 +39,8 @@ static bool mate_knows(const struct race *r, uint32_t warp, const struct done *d
     return false;
 }
 
-/* Has `v` seen an arrival on an mbarrier: by another lane of the warp after the access (`after`), or by the lane itself
- * before it? */
+/* Has `v` seen an arrival on an mbarrier by another lane of the first thread's warp after the access (`after`), or by
+ * the first thread itself before it? */
 static bool has_told(const struct race *r, const struct stamp *first, const struct viewer *v, bool after) {
     const struct tells *t = &r->warps[first->warp].tells;
     for (uint32_t i = t->end > TELLS ? t->end - TELLS : 0; i < t->end; i++) {
@@ -54,7 +52,8 @@ static bool has_told(const struct race *r, const struct stamp *first, const stru
     return false;
 }
 
-/* Had the reader waited for this thread's write of the round before? Then this thread does not wait for the readers. */
+/* Has the first thread, a reader, waited for this thread's write of the round before? Then it is this thread that does
+ * not wait for the readers. */
 static bool never_returns(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const uint32_t before = sites_latest(&r->warps[v->warp].sites, v->by->site, v->time);
     const struct know *reader = &race_strand(r, first->warp, 1u << first->lane)->k;
@@ -78,7 +77,6 @@ enum cause cause_of_race(const struct race *r, const struct stamp *first, bool w
     return wrote && !cause_is_ahead(r, first, v) && has_told(r, first, v, false) ? CAUSE_LATE : CAUSE_ANY;
 }
 
-/* For a lane's cp.async. */
 enum cause cause_of_copy(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *c = r->warps[first->warp].ops.copies;
     c = c ? &c[first->lane] : NULL;
@@ -99,7 +97,6 @@ enum cause cause_under_way(const struct race *r, const struct stamp *first, cons
     return own ? cause_of_copy(r, &copy, &reader) : CAUSE_ANY;
 }
 
-/* For an operation that writes shared memory. */
 enum cause cause_of_write(const struct race *r, const struct note *n, const struct viewer *v) {
     const uint32_t *waited = r->warps[v->warp].ops.group_waited;
     if (n->written.how != DONE_NOT && mate_knows(r, v->warp, &n->written))
@@ -109,7 +106,8 @@ enum cause cause_of_write(const struct race *r, const struct note *n, const stru
     return !v->note && n->signals && (waited[0] > n->time || waited[1] > n->time) ? CAUSE_OTHER_WAIT : CAUSE_ANY;
 }
 
-/* Does the thread store there for the first time, without knowing of the copy? Then the copy came too early. */
+/* Is it this thread's first store at that line, and does the thread not know of the copy's issue? Then the copy came
+ * too early. */
 static bool comes_first(const struct race *r, const struct note *n, const struct viewer *v) {
     const struct done issue = {.warp = n->warp, .lanes = n->lanes, .time = n->time};
     return v && !v->note && v->warp != n->warp && !viewer_knows_lanes(v, LAYER_RAN, &issue, false) &&
@@ -132,12 +130,13 @@ enum cause cause_of_read(const struct race *r, const struct note *n, const struc
 
 /* --- mbarriers ---------------------------------------------------------------------------------------------------- */
 
+/* The mbarrier at a shared offset of the CTA with that rank, or NULL. */
 static struct mbar_watch *mbar_of(const struct race *r, uint32_t rank, uint32_t off) {
     struct race *mine = (struct race *)(uintptr_t)r; /* only the cache in `mbars` changes */
     return rank < r->cluster->num_ctas ? mbars_find(mine, &r->cluster->cta[rank], off) : NULL;
 }
 
-/* Does that mbarrier show that the operation is complete? */
+/* Is the poll on the mbarrier that the copy signals, or on which the tcgen05 operation's thread commits? */
 static bool tells_of(const struct race *r, const struct poll *p, const struct note *n) {
     if (n->signals)
         return n->mbar_rank == p->rank && n->mbar_off == p->off;
@@ -145,7 +144,7 @@ static bool tells_of(const struct race *r, const struct poll *p, const struct no
     return m && m->commit.warp == n->warp && m->commit.lanes & n->lanes;
 }
 
-/* The warp's latest poll that shows the operation complete, or after which the warp took it as complete. */
+/* The warp's latest poll up to `time` that returned true for the operation's mbarrier: tells_of(). */
 static const struct poll *poll_for(const struct race *r, uint32_t warp, uint32_t time, const struct note *n) {
     const struct polls *q = &r->warps[warp].polls;
     for (uint32_t i = q->end; i > (q->end > POLLS ? q->end - POLLS : 0); i--) {
@@ -171,7 +170,8 @@ void cause_say_stale(const struct poll *p, char *text, size_t size) {
              diag_where(p->site, where, sizeof where), p->parity, p->off);
 }
 
-/* The mbarrier of the warp's latest poll, if its commit is by another thread that had issued nothing. */
+/* The mbarrier of the warp's latest poll, if the latest tcgen05.commit on it is by another thread than the operation's,
+ * and that thread had issued nothing. Or NULL. */
 static const struct mbar_watch *idle_commit(const struct race *r, const struct note *first, const struct viewer *v) {
     const struct polls *q = &r->warps[v->warp].polls;
     const struct poll *p = q->end ? &q->log[(q->end - 1) % POLLS] : NULL;

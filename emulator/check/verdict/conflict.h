@@ -11,17 +11,17 @@ struct party {
     bool writes;
 };
 
-/* A conflict: nothing orders the access of `later` after that of `earlier`; `place`: the bytes or cells that both
- * access. `but`: they are ordered, and the order is wrong; NULL: they are not. It lives until it is reported, or until
- * no one can read what it decides (check/shadow/sums.c). */
+/* A conflict: nothing orders the access of `later` after that of `earlier`. Exists until it is reported, or until no
+ * one can read the values that it affects (check/shadow/sums.c). */
 struct conflict {
-    const struct diag *rule;
+    const struct diag *rule; /* the broken rule */
     struct party later, earlier;
-    char place[120];
-    const char *but;
+    char place[120];         /* the bytes or cells that both access, in words */
+    const char *but;         /* in words: what is wrong although they are ordered; NULL: they are not ordered */
     struct mach_origin told; /* the cause: an arrival by another lane of the earlier party's warp; or no site */
     char why[240];           /* the cause in words; or empty */
 };
+/* Reports it, at the level of the rule's class. */
 void conflict_tell(const struct race *r, const struct conflict *f);
 
 #endif

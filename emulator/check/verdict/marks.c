@@ -8,21 +8,21 @@
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-/* The cause of a global-race. */
+/* The cause of a global-race. The rule has a hint for each. */
 enum cause {
-    CAUSE_ANY,
-    CAUSE_CTA,
-    CAUSE_CLUSTER,
-    CAUSE_POLLER,
-    CAUSE_TELLER,
-    CAUSE_READ,
-    CAUSE_BULK,
-    CAUSE_COPY,
-    CAUSE_SCOPE,
-    CAUSE_WEAK_LOAD,
-    CAUSE_WEAK_STORE,
-    CAUSE_RELAXED,
-    CAUSE_LATE,
+    CAUSE_ANY,        /* not known */
+    CAUSE_CTA,        /* both threads are in one CTA */
+    CAUSE_CLUSTER,    /* in two CTAs of one cluster */
+    CAUSE_POLLER,     /* another thread of the later one's CTA has acquired the bytes */
+    CAUSE_TELLER,     /* another thread of the earlier one's CTA has set the flag */
+    CAUSE_READ,       /* a bulk store, known to have read its source, but not to have written */
+    CAUSE_BULK,       /* a write by an operation that no wait covers */
+    CAUSE_COPY,       /* a read by an operation that no wait covers */
+    CAUSE_SCOPE,      /* both are strong, but a scope leaves out the other thread */
+    CAUSE_WEAK_LOAD,  /* one is strong, the other a weak load; */
+    CAUSE_WEAK_STORE, /* or a weak store */
+    CAUSE_RELAXED,    /* the flag was written without a release */
+    CAUSE_LATE,       /* the store came after its thread's release */
     CAUSES
 };
 
@@ -153,19 +153,23 @@ DIAG(map_fence_missing) = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
+/* The viewer's cluster. */
 static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
-/* What a layer of `now` knows of a cluster: its own clock, or the one in the set for another cluster. */
+/* What a layer of `now` knows of a cluster: of the viewer's cluster the layer's clock itself, of another one the clock
+ * in the set that it holds. */
 static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
                                       uint32_t cluster) {
     return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
 }
 
+/* The lane that accessed that byte of the sector. */
 static uint32_t lane_of(const struct mark *m, uint32_t byte) {
     return (uint32_t)(m->lane + (int)(byte >> mark_unit(m)));
 }
 
-/* Is a byte of *first by the lane that makes this access, and is its own access ordered in that layer? */
+/* Did the lane that now accesses the byte also make *first there? A lane's own accesses are ordered; for the async
+ * proxy only up to its proxy fence. */
 static bool is_own(const struct toucher *t, enum layer layer, const struct mark *first, const struct mark *mine,
                    uint32_t byte) {
     const struct viewer *v = t->v;
@@ -174,7 +178,7 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
         return false;
     if (mark_unit(first) == ONE_WARP || mark_unit(mine) == ONE_WARP)
         return true;
-    if (mark_unit(mine) == EVERY_LANE) /* the other lanes are not that one */
+    if (mark_unit(mine) == EVERY_LANE) /* also 31 other lanes */
         return false;
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
 }
@@ -191,7 +195,8 @@ static bool knows_every(const struct toucher *t, const struct vclock *c, enum la
     return true;
 }
 
-/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? */
+/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? It looks at one byte of each
+ * unit, the smaller of the two: within it neither the first nor the later lane changes. */
 static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
     const struct vclock *c = vclock_of(t, now, layer, first->cluster);
@@ -216,15 +221,16 @@ bool marks_known(const struct toucher *t, const struct mark *first, const struct
     return knows(t, t->v->now, LAYER_ORDER, first, mine, both);
 }
 
+/* How threads learn that the operation's write (`wrote`), or its read, is complete. */
 static const struct done *done_of(const struct op_record *op, bool wrote) {
     return op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
 }
 
-/* Does the viewer know, in the layer, that the part of the operation with *d is complete? */
+/* Does the viewer know in the layer that the operation's part with this *d is complete? */
 static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
-    if (op->cluster != cluster_of(t) && !c) /* perhaps of an island that runs side by side */
+    if (op->cluster != cluster_of(t) && !c) /* another island's thread may be changing *d now */
         return false;
     switch (d->how) {
     case DONE_TOKEN:
@@ -242,14 +248,15 @@ static bool knows_that(const struct toucher *t, enum layer layer, const struct o
     }
 }
 
+/* The same for its write (`wrote`) or its read. */
 static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
     return knows_that(t, layer, op, done_of(op, wrote)) || (!wrote && knows_that(t, layer, op, &op->waited));
 }
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
 
-/* Is the tensor map's change covered by fence.proxy.tensormap: a release by its writer, an acquire by a thread that
- * the viewer knows (9.7.13.16)? */
+/* Is the write *first to a tensor map covered by fence.proxy.tensormap: a release by its writer, and an acquire by a
+ * thread that the viewer knows (9.7.13.16)? `at`: an address in the map. */
 static bool is_map_fenced(const struct toucher *t, const struct mark *first, uint64_t at) {
     const struct map_acquires *q = &t->r->acquires;
     const struct viewer *v = t->v;
@@ -267,7 +274,7 @@ static bool is_map_fenced(const struct toucher *t, const struct mark *first, uin
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* Morally strong (8.7) accesses also need scopes that include each other. */
+/* Are both strong, and does each one's scope include the other thread? Then they are morally strong (8.7). */
 static bool are_strong(const struct mark *a, const struct mark *b) {
     return a->flags & b->flags & MARK_STRONG && (a->cluster == b->cluster || !((a->flags | b->flags) & MARK_NARROW));
 }
@@ -278,34 +285,36 @@ static bool same_value(const struct mark *a, const struct mark *b) {
     return a->flags & b->flags & MARK_SUM && a->mask == b->mask && a->sum == b->sum;
 }
 
-/* Lanes that store the same with one instruction, as a warp does if no lane was elected. */
+/* Are both operations issued by one instruction of a warp, from one source? So they write the same; it happens if no
+ * lane was elected. */
 static bool same_store(const struct mark *a, const struct mark *b) {
     const struct op_record *x = a->by.op, *y = b->by.op;
     return a->flags & b->flags & MARK_OP && !((a->flags | b->flags) & MARK_STRONG) && x->site == y->site &&
            x->cluster == y->cluster && x->warp == y->warp && x->clock == y->clock && x->source == y->source;
 }
 
+/* Is it an atom.cas? */
 static bool is_cas(const struct mark *m) {
     return (m->flags & (MARK_STRONG | MARK_WRITE | MARK_OP)) == (MARK_STRONG | MARK_WRITE) && m->by.site &&
            m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cas.");
 }
 
-/* One is a weak load of a word, the other a compare-and-swap of it in the same kernel. Usually the load begins a loop
- * around the compare-and-swap, and any loaded value will do. */
+/* Is one a weak load of a word, and the other a compare-and-swap of it in the same kernel? Usually the load begins a
+ * loop around the compare-and-swap, and any loaded value will do. */
 static bool is_seed(const struct mark *a, const struct mark *b) {
     const struct mark *load = is_cas(a) ? b : a, *cas = is_cas(a) ? a : b;
     return is_cas(cas) && !(load->flags & (MARK_WRITE | MARK_STRONG | MARK_OP)) && load->by.site &&
            load->by.site->func && cas->by.site->func && strcmp(load->by.site->func, cas->by.site->func) == 0;
 }
 
-/* Threads of another CTA have another L1 cache. */
+/* Are the viewers threads of another CTA than the operation's issuer? They may have another L1 cache. */
 static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
     return !t->v->async &&
            (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
-/* Does a thread of the reader's CTA know of it by a relaxed read without a fence after it? Perhaps that thread polled
- * for the others. */
+/* Does a thread of the viewer's CTA know of *first by a relaxed read without a fence after it? Perhaps that thread
+ * polled for the others. */
 static bool is_pending(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const struct race *r = t->r;
     const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
@@ -337,7 +346,7 @@ static bool knows_mate(const struct toucher *t, const struct mark *first) {
     return false;
 }
 
-/* For an operation in flight; `read`: known to have read its source. */
+/* For an operation in flight that reads, or writes (`wrote`), global memory. `read`: it is known to have read. */
 static enum cause cause_of_op(bool read, bool wrote) { return !wrote ? CAUSE_COPY : read ? CAUSE_READ : CAUSE_BULK; }
 
 /* A later write by the CTA of *first that released nothing, and that a warp of the viewer's CTA has read. Or NULL. */
@@ -353,7 +362,7 @@ static const struct hint_writer *heard_of(const struct toucher *t, const struct 
     return NULL;
 }
 
-/* Does the viewer know an earlier act of the same thread? */
+/* Is *first a store, and does the viewer know an earlier act of its thread, which accessed the byte at `at`? */
 static bool knows_earlier(const struct toucher *t, const struct mark *first, uint64_t at) {
     const struct vclock *c = vclock_of(t, t->v->now, LAYER_ORDER, first->cluster);
     return c && first->flags & MARK_WRITE && mark_unit(first) <= ONE_LANE &&
@@ -382,24 +391,24 @@ static enum cause cause_of(const struct toucher *t, const struct mark *first, co
     return first->warp / t->r->warps_each == t->v->warp / t->r->warps_each ? CAUSE_CTA : CAUSE_CLUSTER;
 }
 
-/* By another CTA of the cluster. */
+/* Is *first by another CTA of the viewer's cluster? */
 static bool is_peer(const struct toucher *t, const struct mark *first) {
     const uint32_t each = t->r->warps_each;
     return first->cluster == cluster_of(t) && first->warp / each != t->v->warp / each;
 }
 
-/* Does its scope leave out other CTAs? */
+/* Is the scope of its instruction .cta, which leaves out other CTAs? */
 static bool leaves_out(const struct mark *m) {
     return m->flags & MARK_NARROW && m->by.site && m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cta.");
 }
 
-/* Of an operation's access and a later one: known as complete, or in which way not? */
+/* order_verdict if *first is by an operation: does the viewer know that it is complete? */
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct op_record *op = first->by.op;
     if (mine->flags & MARK_OP && op == mine->by.op)
         return NULL;
-    if (knows_done(t, LAYER_ORDER, op, wrote)) /* the ISA does not say who completes a phase */
+    if (knows_done(t, LAYER_ORDER, op, wrote)) /* strict: a thread's wait has a scope, an mbarrier's phase has none */
         return t->r->strict && is_peer(t, first) && done_of(op, wrote)->how == DONE_THREAD &&
                        !knows_done(t, LAYER_SCOPED, op, wrote)
                    ? &narrow_scope
@@ -409,14 +418,14 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
     return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
-/* They are ordered. Do the scopes of that order include both? */
+/* Of two ordered accesses: the strict rule that they break if a scope leaves out one of the threads, or NULL. */
 static const struct diag *strictly(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                    uint32_t both) {
     return t->r->strict && is_peer(t, first) && !knows(t, t->v->now, LAYER_SCOPED, first, mine, both) ? &narrow_scope
                                                                                                       : NULL;
 }
 
-/* The rule that the later access breaks; NULL: they are ordered, or do not race. */
+/* marks_verdict for any kind of load. NULL: the two are ordered, or do not race. */
 static const struct diag *order_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                         uint32_t both, uint64_t at) {
     struct vclock *const *now = t->v->now;
@@ -435,7 +444,7 @@ static const struct diag *order_verdict(const struct toucher *t, const struct ma
             return is_map_fenced(t, first, at) ? NULL : &map_fence_missing;
         return first->flags & MARK_WRITE ? &missing_fence : &fence_before_overwrite;
     }
-    /* a strong read may begin an acquire pattern */
+    /* its thread has read a flag, and this strong read may begin an acquire pattern that a fence completes */
     if (t->k && mine->flags & MARK_STRONG && knows(t, t->k->pending, LAYER_ORDER, first, mine, both))
         return NULL;
     if (is_seed(first, mine))
@@ -473,6 +482,7 @@ static struct mach_origin origin_of(const struct toucher *t, const struct mark *
                    .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
 }
 
+/* Writes the address, and which byte of its allocation it is. */
 static void name_place(const struct toucher *t, uint64_t at, char *place, size_t size) {
     struct mem_block b;
     const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);

@@ -15,26 +15,26 @@
  * later accesses replace it. */
 struct mark {
     union {
-        const struct diag_site *site;
-        struct op_record *op; /* MARK_OP */
+        const struct diag_site *site; /* the line; or NULL */
+        struct op_record *op;         /* MARK_OP: the operation */
     } by;
-    uint32_t mask; /* bit for each byte; 0: no mark */
-    uint32_t time, cluster;
-    uint32_t next; /* next mark of the sector: extra[next]; 0: none */
-    uint32_t sum;  /* hash of the written values: MARK_SUM */
-    uint16_t warp; /* number in the cluster */
-    int8_t lane;   /* byte b belongs to lane + (b >> unit) */
-    uint8_t flags; /* enum mark_flag, and the unit */
+    uint32_t mask;          /* bit for each byte of the sector; 0: no mark */
+    uint32_t time, cluster; /* time: in events of that cluster; cluster: number in the launch */
+    uint32_t next;          /* next mark of the sector, an index of extra[] (shadow/pages.h); 0: none */
+    uint32_t sum;           /* hash of the written values: MARK_SUM */
+    uint16_t warp;          /* number in the cluster */
+    int8_t lane;            /* byte b of the sector was accessed by lane + (b >> unit): 1 << unit bytes for each lane */
+    uint8_t flags;          /* enum mark_flag, and the unit */
 };
 enum mark_flag {
     MARK_WRITE = 1,
     MARK_STRONG = 2, /* has an order in its words, or is atomic */
     MARK_NARROW = 4, /* its scope is within the cluster */
-    MARK_OP = 8,
-    MARK_SUM = 16,
-    MARK_UNIT = 32, /* the unit, or an enum mark_of, is flags / MARK_UNIT */
+    MARK_OP = 8,     /* by an operation, not by threads */
+    MARK_SUM = 16,   /* `sum` is known */
+    MARK_UNIT = 32,  /* the unit, or an enum mark_of, is flags / MARK_UNIT */
 };
-/* The lanes of the bytes, if these are not consecutive: one lane, the warp as a whole, or each of its 32 lanes. */
+/* In place of a unit: one lane has all bytes; the warp accessed them as a whole; each of its 32 lanes accessed all. */
 enum mark_of { ONE_LANE = 5, ONE_WARP, EVERY_LANE };
 static inline uint32_t mark_unit(const struct mark *m) { return m->flags / MARK_UNIT; }
 

@@ -19,11 +19,11 @@ DIAG(inval_unmet) = {
     .reason = "the lanes have executed their last use together. libcu++'s cuda::pipeline relies on this.",
 };
 
-/* The rule that `lanes` break by invalidating the mbarrier after that use, or NULL. They are of the same warp (`own`)
- * or another, and `known` is their knowledge. */
+/* The rule that `lanes` break by mbarrier.inval after that use, or NULL. `own`: they are of the warp that used it;
+ * `known`: their knowledge. */
 static const struct diag *judge_use(const struct vclock *known, const struct mbar_use *use, bool own, uint32_t lanes) {
     uint32_t rest = use->lanes & ~(own ? lanes : 0);
-    bool some = own; /* other lanes of the warp are further */
+    bool some = own; /* is at least one of the using lanes known to be done? */
     for (uint32_t l = 0; rest && l < VCLOCK_LANES; l++)
         if (vclock_knows_lane(known, use->warp, l, use->time)) {
             some = true;
@@ -32,7 +32,6 @@ static const struct diag *judge_use(const struct vclock *known, const struct mba
     return !rest ? NULL : some ? &inval_unmet : &mbarrier_race;
 }
 
-/* The thread that invalidates an mbarrier must know of all its uses. */
 void verdict_mbar_inval(struct race *r, const struct event_life *e) {
     const struct mbar_watch *m = mbars_find(r, e->owner, e->off);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
@@ -54,7 +53,7 @@ void verdict_mbar_inval(struct race *r, const struct event_life *e) {
                    e->off);
 }
 
-/* The lanes of the initialisation that the clock does not know. */
+/* Those lanes of an mbarrier.init that the clock does not know. */
 static uint32_t missing_lanes(const struct vclock *known, const struct mbar_init *init) {
     uint32_t missing = vclock_all_lanes(known, init->warp) < init->time ? init->lanes : 0;
     for (uint32_t rest = missing; rest; rest &= rest - 1)
@@ -63,14 +62,15 @@ static uint32_t missing_lanes(const struct vclock *known, const struct mbar_init
     return missing;
 }
 
-/* Those of the lanes that do not know the initialisations by all others. */
+/* Those of `lanes` (of that warp) that do not know the mbarrier.init of another lane. */
 static uint32_t lanes_early(const struct vclock *known, const struct mbar_init *init, uint32_t warp, uint32_t lanes) {
     const uint32_t missing = missing_lanes(known, init);
     const bool one = !(missing & (missing - 1));
     return !missing ? 0 : warp == init->warp && one ? lanes & ~missing : lanes;
 }
 
-/* For a use by threads of its own CTA: do they know of its initialisation? check_published does the other CTAs. */
+/* For a use by threads of the mbarrier's own CTA: do they know of its initialisation? For threads of other CTAs see
+ * check_published. */
 static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
@@ -147,6 +147,7 @@ DIAG(init_unmet) = {
               "was issued after mbarrier.init. CuTe DSL's TmemAllocator relies on this.",
 };
 
+/* Does the clock know every mbarrier.init of the object? */
 static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) {
     for (uint32_t i = 0; i < m->num_init; i++)
         if (missing_lanes(known, &m->init[i]))
@@ -154,8 +155,8 @@ static bool knows_inits(const struct vclock *known, const struct mbar_watch *m) 
     return true;
 }
 
-/* Do the threads of *e, or the issuer of their operation, know of the initialisation, and of a later release by a
- * thread of its CTA? */
+/* Do the threads of *e (or the issuer of the operation `n`) know of the initialisation, and has a thread of its CTA
+ * released it since? */
 static bool knows_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
@@ -206,7 +207,7 @@ DIAG(arrives_again) = {
             "parity of the wait once for each phase, or correct its mbarrier",
 };
 
-/* Do these lanes know all arrivals of the phase before, by any barrier? Then it is over. */
+/* Do the lanes of a strand know, through any synchronisation, all arrivals of the phase before? Then it is over. */
 static bool knows_arrivals(struct race *r, const struct mbar_watch *m, const struct strand *s, uint32_t warp,
                            uint32_t lanes) {
     bool known = m->before;
@@ -219,6 +220,7 @@ static bool knows_arrivals(struct race *r, const struct mbar_watch *m, const str
     return known;
 }
 
+/* Do the arriving threads know that the phase before is over: from its end, or from all its arrivals? */
 static bool threads_know(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
@@ -231,13 +233,14 @@ static bool threads_know(struct race *r, const struct event_sync *e, const struc
     return true;
 }
 
-/* Commits of one thread, each of which ends a phase alone: in each order the two end two phases. */
+/* Has the same thread's tcgen05.commit ended the phase before, and does each of the two commits end its phase alone?
+ * Then they end two phases, whichever comes first. */
 static bool takes_turns(const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     return n->tensor && m->first.alone && !m->operations && !e->pending && !e->tx && m->first.warp == n->warp &&
            m->first.lanes == n->lanes;
 }
 
-/* Do the arriving threads know that the phase before is over? */
+/* For an arrival: do its threads (or the issuer of the operation `n`) know that the phase before is over? */
 static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     if (n ? vclock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) || takes_turns(e, m, n)
           : threads_know(r, e, m))
@@ -279,7 +282,8 @@ DIAG(phase_missed) = {
             "mbarrier on which these threads arrive. A thread that polls too late waits for ever",
 };
 
-/* Are the arrivals of this phase ordered after the polls that saw the phase before? A warp counts as one. */
+/* At the end of a phase: are its arrivals ordered after the polls that saw the end of the phase before? Lanes of a warp
+ * count as one. */
 static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
         const struct mbar_use *use = &m->seen[i];
@@ -300,8 +304,8 @@ DIAG(expects_late) = {
             "runs the bytes come later",
 };
 
-/* For an expect_tx after all arrivals: only pending bytes keep the phase open, and the bytes of issued copies may come
- * at any time. */
+/* For an expect_tx: has the phase still an arrival pending? If not, only pending bytes keep it open, and the bytes of
+ * issued copies may come at any time. */
 static void check_expect(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     if (e->pending || e->tx <= (int64_t)e->bytes || (!m->coming && !m->brought))
         return;
@@ -346,7 +350,8 @@ DIAG(exits_unseen) = {
     .reason = "pair kernels that run on a B200 end without these waits.",
 };
 
-/* No one saw the phase, but a later commit of the same thread shows that this commit's operations are complete. */
+/* If the last remote arrival is a tcgen05.commit: does the clock know, from a later commit of the same thread, that its
+ * operations are complete? */
 static bool is_over(const struct vclock *c, const struct mbar_watch *m) {
     const struct done *d = &m->remote.by;
     return d->how == DONE_TOKEN && vclock_knows_token(c, d->token, d->step);
@@ -377,7 +382,7 @@ DIAG(unannounced) = {
         "if these bytes come first, they stand for announced ones, and the phase can end before those have arrived.",
 };
 
-/* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */
+/* At the exit of a CTA: have bytes come to one of its mbarriers that no expect_tx announced? */
 static void check_announced(const struct cta *cta) {
     for (uint32_t i = 0; i < cta->num_mbars; i++) {
         struct mbar_view v;

@@ -1,4 +1,4 @@
-/* check/verdict/mbarriers.h - the rules for mbarriers as objects, and their reports.
+/* check/verdict/mbarriers.h - the rules for mbarriers as objects, and their reports. Called by check/listener.c.
  *
  * A use of an object must be ordered after its initialisation (PTX ISA 9.7.13.15.9). In its own CTA any edge does; for
  * the other CTAs of the cluster the object must be published (9.7.13.4). To publish it, a thread of its CTA executes

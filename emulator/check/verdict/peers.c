@@ -20,7 +20,7 @@ static bool knows_of(const struct race *r, const struct vclock *known, const str
     return false;
 }
 
-/* The accessing lanes that do not know that it runs. */
+/* Those of the lanes that do not know that the CTA runs. */
 static uint32_t lanes_early(const struct race *r, const struct warp_watch *w, uint32_t lanes, const struct cta *cta) {
     uint32_t early = 0;
     for (uint32_t i = 0; i < w->num_strands; i++)
@@ -29,13 +29,13 @@ static uint32_t lanes_early(const struct race *r, const struct warp_watch *w, ui
     return early;
 }
 
-/* Copies, and the responses of clusterlaunchcontrol. The tensor core needs no check: it accesses only the CTA of its
+/* Is it a copy, or the answer of clusterlaunchcontrol? The tensor core needs no check: it accesses only the CTA of its
  * pair, and both have met in tcgen05.alloc.cta_group::2 (9.7.16.7.1). */
 static bool is_copy(const struct note *n) {
     return n->agent == AGENT_TMA || n->agent == AGENT_BULK || n->agent == AGENT_CP_ASYNC || n->agent == AGENT_CLC;
 }
 
-/* A copy that signals an unpublished mbarrier of the CTA: mbarrier-unpublished reports that mistake. */
+/* Does the copy signal, and has the CTA an unpublished mbarrier? Then mbarrier-unpublished reports that mistake. */
 static bool is_told_of_mbarrier(struct race *r, const struct note *n, const struct cta *peer) {
     const struct mbars *b = &race_cta(r, peer)->mbars;
     for (uint32_t i = 0; n && n->signals && i < b->num; i++)

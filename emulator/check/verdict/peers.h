@@ -9,7 +9,7 @@
 
 #include "check/know/cluster.h"
 
-/* On an access to another CTA's shared memory; `n` is the note of the operation that makes it, or NULL: threads do. */
+/* On an access to another CTA's shared memory. `n`: note of the operation that makes it; NULL: threads make it. */
 void verdict_peer(struct race *r, const struct event_access *e, const struct note *n);
 
 #endif

@@ -281,8 +281,8 @@ DIAG(not_pipelined) = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-/* Ordered by tcgen05.fence on both sides. A synchronous operation, such as tcgen05.dealloc, needs only that of the
- * others. */
+/* Does the viewer know, in a layer of tcgen05.fence, that the operation's access is complete? A synchronous operation,
+ * such as tcgen05.dealloc, needs no ::after_thread_sync of its own (9.7.16.6.1). */
 static bool knows_tensor(const struct viewer *v, enum layer layer, const struct note *first, bool wrote) {
     struct viewer also = *v;
     also.now = v->synchronous;
@@ -290,7 +290,7 @@ static bool knows_tensor(const struct viewer *v, enum layer layer, const struct 
            (v->synchronous && viewer_knows_done(&also, layer, first, wrote));
 }
 
-/* Does the viewer know the access of the stamp; of a cp.async, that it is complete? */
+/* Does the viewer know in that layer that the thread made the access (a cp.async: that the copy is complete)? */
 static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
     if (s->flags & STAMP_COPY)
         return viewer_knows_copy(r, v, layer, s->warp, s->lane, s->time);
@@ -302,8 +302,8 @@ static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* A thread accesses what another thread's cp.async writes, and no wait covers the copy. If both commit groups and the
- * other one has committed more of them, it is a round ahead: then the copy came too soon. */
+/* verdict_stamp, if `first` is a cp.async that no wait covers. If both threads commit groups and the copying one has
+ * committed more, it is a round ahead of the viewer: then its copy came too soon. */
 static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
     const uint32_t lane = v->lanes ? (uint32_t)__builtin_ctz(v->lanes) : 0;
@@ -313,7 +313,7 @@ static const struct diag *copy_verdict(const struct race *r, const struct stamp 
     return &not_awaited[cause_of_copy(r, first, v)];
 }
 
-/* A thread accesses memory of an operation after its issue, without having waited for it. */
+/* verdict_stamp, if the thread made its access after the issue of the operation `v`, without having waited for it. */
 static const struct diag *while_under_way(const struct race *r, const struct stamp *first, const struct viewer *v,
                                           bool writes) {
     if (writes)
@@ -323,11 +323,11 @@ static const struct diag *while_under_way(const struct race *r, const struct sta
     return &source_overwritten[cause_of_read(r, v->note, NULL)];
 }
 
-/* An operand of tcgen05.mma or .cp. Its read comes after what its thread knew at the last fence::after_thread_sync
- * (9.7.16.11.1), and after the thread's own acts. */
+/* Does it read an operand of tcgen05.mma or .cp? Such a read comes only after its thread's own acts, and after what
+ * the thread knew at its last tcgen05.fence::after_thread_sync (9.7.16.11.1). */
 static bool is_operand(const struct viewer *v) { return v->note && v->note->tensor; }
 
-/* They are ordered. Exactly as the ISA demands? */
+/* Of two ordered accesses: the strict rule that they break (scopes, tcgen05.fence), or NULL. */
 static const struct diag *strictly(const struct race *r, const struct stamp *first, const struct viewer *v) {
     if (!r->strict)
         return NULL;
@@ -349,7 +349,7 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
                                  bool writes) {
     if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))
         return strictly(r, first, v);
-    if (v->async && knows_stamp(r, v, LAYER_ORDER, first)) {
+    if (v->async && knows_stamp(r, v, LAYER_ORDER, first)) { /* ordered, but by no proxy fence (8.6) */
         if (!wrote)
             return &fence_before_overwrite;
         return first->flags & STAMP_WARP && writes ? &fence_over_address : &missing_fence;
@@ -357,7 +357,8 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     if (first->flags & STAMP_COPY)
         return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : copy_verdict(r, first, v);
     if (knows_stamp(r, v, LAYER_SEEN, first))
-        return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover[cause_of_handover(r, first, v)];
+        return first->flags & STAMP_WARP ? &relaxed_copy_handover /* no thread's access: strict, as for a copy */
+                                         : &relaxed_handover[cause_of_handover(r, first, v)];
     if (v->note && (first->time > v->note->time || cause_is_ahead(r, first, v)))
         return while_under_way(r, first, v, writes);
     if (!v->note || !writes)
@@ -373,8 +374,9 @@ const struct diag *verdict_strong(const struct race *r, const struct stamp *firs
                : NULL;
 }
 
-/* The pairs of 9.7.16.6.2 run in the order of issue, also those of two threads (9.7.16.6.4.3). Two tcgen05.mma must
- * have the same accumulator and shape. */
+/* Is it a pair of 9.7.16.6.2? These run in the order of issue, also if two threads issue them (9.7.16.6.4.3). Two
+ * tcgen05.mma must have the same accumulator and shape. Not in the ISA's list, but taken as pairs: .mma before
+ * .cp.4x256b, and .shift before .shift. */
 static bool is_pair(const struct note *a, const struct note *b) {
     if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
         return a->d == b->d && a->m == b->m && a->n == b->n;
@@ -383,7 +385,10 @@ static bool is_pair(const struct note *a, const struct note *b) {
     return b->agent == AGENT_TENSOR_CORE;
 }
 
-/* Does the operation of `v` run after `first` without a wait? Then *rule is NULL, or a rule that it still breaks. */
+/* Does the tcgen05 operation of `v` run after the operation `first` without a wait? Then *rule is NULL, or a strict
+ * rule that they still break. Two operations of one thread do; if they are no pair, they break not_pipelined. But two
+ * unlike tcgen05.mma do not, if the first writes what they share. Operations of two threads do if they are a pair and
+ * the second thread knows of the first issue; then *first notes that it is complete when the second is. */
 static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                       const struct diag **rule) {
     const struct note *b = v->note;
@@ -391,7 +396,7 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
         return false;
     *rule = is_pair(first, b) ? NULL : &not_pipelined;
-    if (first->warp == b->warp && first->lanes == b->lanes) /* for accumulators, only the ISA's pairs count */
+    if (first->warp == b->warp && first->lanes == b->lanes)
         return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
     if (*rule || !viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
@@ -400,16 +405,18 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     else if (r->strict && !race_is_near(r, first->warp, v) &&
              !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
         *rule = &narrow_scope;
-    first->then = b->written; /* if the second is complete, so is the first */
+    first->then = b->written;
     return true;
 }
 
-/* The warp's store uses a register that tcgen05.ld loads: that is a true dependency (9.7.16.6.4.5). */
+/* Is `v` a tcgen05.ld or .st of the warp that has used a register of its tcgen05.ld `first`? That use waited for the
+ * value, a true dependency (9.7.16.6.4.5). */
 static bool depends(const struct note *first, const struct viewer *v) {
     return first->used && v->note && v->note->agent == AGENT_TENSOR_LDST && first->warp == v->note->warp;
 }
 
-/* For tcgen05.ld and .st: if the viewer knows of the issue, the wait is missing; otherwise any order is. */
+/* verdict_note in tensor memory, if the viewer does not know that `first` is complete. If `first` is a tcgen05.ld or
+ * .st and the viewer knows of its issue, tcgen05.wait is missing; if it does not, nothing orders the two. */
 static const struct diag *tensor_verdict(const struct race *r, const struct note *first, const struct viewer *v) {
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor && v->note && v->note->tensor && (first->warp != v->note->warp || first->lanes != v->note->lanes))
@@ -423,7 +430,7 @@ static const struct diag *tensor_verdict(const struct race *r, const struct note
     return v->agent == AGENT_TENSOR_LDST ? &ldst_race : &tensor_race;
 }
 
-/* They are synchronised. Exactly as the ISA demands? */
+/* Of two synchronised accesses to tensor memory: the strict rule that they break (fences, scopes), or NULL. */
 static const struct diag *tensor_strictly(const struct race *r, const struct note *first, bool wrote,
                                           const struct viewer *v) {
     if (!r->strict)
@@ -433,7 +440,7 @@ static const struct diag *tensor_strictly(const struct race *r, const struct not
     return race_is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
-/* verdict_note for shared memory. */
+/* verdict_note in shared memory, if the viewer does not know that `first` is complete. */
 static const struct diag *bytes_verdict(const struct race *r, const struct note *first, bool wrote,
                                         const struct viewer *v, bool writes) {
     if (wrote)
@@ -444,7 +451,7 @@ static const struct diag *bytes_verdict(const struct race *r, const struct note 
 
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where) {
-    if (v->note && first->time > v->note->time) { /* issued later: judge by its knowledge of the other */
+    if (v->note && first->time > v->note->time) { /* `first` was issued after `v`: swap them, judge by what it knew */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
         return first == v->note ? NULL
                                 : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
@@ -455,6 +462,7 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
     /* each reduction is relaxed (9.7.9.25.4.2), so two of them are morally strong and do not race (8.7.1) */
     if (wrote && writes && first->reduces && v->note && v->note->reduces)
         return NULL;
+    /* a viewer that knows `first` as complete has waited, and breaks no rule of the pipeline */
     if (pipelined(r, first, wrote, v, &rule) && !(rule && viewer_knows_done(v, LAYER_SEEN, first, wrote)))
         return rule;
     if (where == IN_TENSOR) {
@@ -471,7 +479,8 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
 
-/* The earlier party is `first`, unless it is `late`: it came after the operation's issue, or is a round ahead. */
+/* The conflict between `first`, the remembered access, and that of `v`. `late`: in the program's order `first` is the
+ * later one: it came after the issue of the operation `v`, or its thread is a round ahead. */
 static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
                                    const struct viewer *v, bool writes, const struct spot *at) {
     const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
