@@ -26,6 +26,17 @@ struct online_cta {
     uint32_t num, places;
     struct barrier_time bar[MACH_BARRIERS];
 };
+/* Accesses to global memory that ran ahead of their time, first come first: their lines follow each other, too. */
+struct kept {
+    const struct diag_site *site;
+    uint32_t lines;
+    bool writes;
+};
+struct online_kept {
+    struct kept *of;
+    struct clock_touch *touches;
+    uint32_t num, next, cap, lines, next_line, cap_lines;
+};
 enum { ONLINE_LOADS = 16 }; /* of a warp in flight: one that is further back has answered */
 struct online_cluster {
     struct clock_place place;
@@ -33,6 +44,7 @@ struct online_cluster {
         double latest, answer[ONLINE_LOADS];
         uint32_t num, number[ONLINE_LOADS];
     } * loads[CLOCK_RANKS * CLOCK_WARPS]; /* by clock_warp */
+    struct online_kept *kept;             /* the same */
     struct barrier_time barrier;
     uint32_t num_ctas;
     struct leader { /* by clock_warp: what its latest instruction that loads has asked for */
@@ -166,22 +178,59 @@ static double answered(void *ctx, const struct cta *cta, uint32_t warp, uint32_t
     return 0;
 }
 
+static void takes_place(struct clock_online *o, struct online_cluster *cl, uint32_t rank, uint32_t warp, bool writes,
+                        const struct clock_access *touched, uint32_t load) {
+    const uint32_t sm = cl->place.sm[rank % CLOCK_RANKS], number = clock_warp(rank, warp);
+    if (writes) {
+        const double out = clock_thread_write(o->model, sm, o->timing.now, touched);
+        cl->place.stores[number] = fmax(cl->place.stores[number], out + o->costs.thread_latency);
+        timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
+    } else {
+        note_load(cl, number, load, clock_thread_read(o->model, sm, o->timing.now, touched));
+    }
+}
+
+static void keep(struct online_kept *k, const struct diag_site *site, bool writes, const struct clock_access *touched) {
+    if (k->num == k->cap) {
+        k->cap = k->cap ? 2 * k->cap : 16;
+        k->of = xrealloc_array(k->of, k->cap, sizeof *k->of);
+    }
+    if (k->lines + touched->num > k->cap_lines) {
+        k->cap_lines = 2 * (k->cap_lines + CLOCK_TOUCHES);
+        k->touches = xrealloc_array(k->touches, k->cap_lines, sizeof *k->touches);
+    }
+    k->of[k->num++] = (struct kept){site, touched->num, writes};
+    memcpy(k->touches + k->lines, touched->touches, touched->num * sizeof *k->touches);
+    k->lines += touched->num;
+}
+
+static void access(void *ctx, const struct cta *cta, uint32_t warp, const struct diag_site *site, uint32_t load) {
+    struct clock_online *o = ctx;
+    struct online_cluster *cl = cluster_of(o->listener, cta);
+    struct online_kept *k = &cl->kept[clock_warp(cta->rank, warp)];
+    for (; k->next < k->num && k->of[k->next].site == site; k->next++) {
+        struct clock_access touched = {.num = k->of[k->next].lines};
+        memcpy(touched.touches, k->touches + k->next_line, touched.num * sizeof *k->touches);
+        k->next_line += touched.num;
+        takes_place(o, cl, cta->rank, warp, k->of[k->next].writes, &touched, load);
+    }
+    if (k->next == k->num)
+        k->num = k->next = k->lines = k->next_line = 0;
+}
+
 static void on_access(const struct listener *self, const struct event_access *a) {
     struct clock_online *o = self->ctx;
     struct online_cluster *cl = cluster_of(self, a->by.cta);
     if (!cl || a->agent != AGENT_THREAD || !a->by.lanes || !a->size)
         return;
-    const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS];
     struct clock_access touched = {.strong = a->by.order != ORDER_WEAK};
     for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1)
         clock_touch_lane(&touched, a->at[__builtin_ctz(lanes)], a->size);
-    if (a->effect == EFFECT_WRITE) {
-        const double out = clock_thread_write(o->model, sm, o->timing.now, &touched);
-        double *stores = &cl->place.stores[clock_warp(rank, a->by.warp)];
-        *stores = fmax(*stores, out + o->costs.thread_latency);
-        timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
-    } else
-        note_load(cl, clock_warp(rank, a->by.warp), a->load, clock_thread_read(o->model, sm, o->timing.now, &touched));
+    const bool writes = a->effect == EFFECT_WRITE;
+    if (o->timing.ahead)
+        keep(&cl->kept[clock_warp(a->by.cta->rank, a->by.warp)], a->by.site, writes, &touched);
+    else
+        takes_place(o, cl, a->by.cta->rank, a->by.warp, writes, &touched, a->load);
 }
 
 /* --- what the scheduler asks -------------------------------------------------------------------------------------- */
@@ -243,6 +292,7 @@ static void cluster_begins(const struct listener *self, struct cluster *cl) {
         sm[r] = cl->cta[r].sm->id;
     clock_place_init(&c->place, sm);
     c->num_ctas = cl->num_ctas;
+    c->kept = xcalloc((size_t)CLOCK_RANKS * CLOCK_WARPS, sizeof *c->kept);
     c->leaders = xcalloc((size_t)CLOCK_RANKS * CLOCK_WARPS, sizeof *c->leaders);
     *event_watch(self, &cl->cta[0]) = c;
 }
@@ -254,8 +304,12 @@ static void cluster_ends(const struct listener *self, struct cluster *cl) {
         return;
     for (uint32_t r = 0; r < c->num_ctas; r++)
         xfree(c->cta[r].mbars);
-    for (uint32_t i = 0; i < CLOCK_RANKS * CLOCK_WARPS; i++)
+    for (uint32_t i = 0; i < CLOCK_RANKS * CLOCK_WARPS; i++) {
         xfree(c->loads[i]);
+        xfree(c->kept[i].of);
+        xfree(c->kept[i].touches);
+    }
+    xfree(c->kept);
     clock_place_free(&c->place);
     xfree(c->leaders);
     xfree(c);
@@ -293,6 +347,7 @@ struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_tab
                                      .cost = cost,
                                      .issue = issue,
                                      .answered = answered,
+                                     .access = access,
                                      .take_up = take_up,
                                      .sees = sees,
                                      .read = read_clock,

@@ -8,6 +8,10 @@
  * alone, or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the
  * next of another sort it asks when all of these are issued, and runs it when that time has come; what others did
  * meanwhile is done then. An operation is given its end when it is issued, and runs at that time.
+ *
+ * Weak accesses to global memory run ahead, too, but they take their time: their lines are asked for in the order of
+ * the times of all warps. Straight code with them is run at once, while the host's caches have what it needs, and kept
+ * (struct ran); when and for how long each of its instructions would have run is found later, turn by turn.
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -26,6 +30,17 @@ struct known {
     const struct insn *in;
     struct mach_cost cost;
     bool registers; /* it touches registers alone, or nobody can tell when: of_order */
+    bool weak;      /* a weak access to global memory, or by a generic address */
+};
+
+/* Instructions of a warp that have run, and whose time has not come. */
+struct ran {
+    struct ran_one {
+        const struct insn *in;
+        uint32_t uses, load; /* the latest load that it waits for; the number of its own */
+    } one[AHEAD];
+    uint32_t num, next;
+    struct ran *link, *link_all; /* of those that no warp has */
 };
 
 /* An agent in the heap. Its key lies here, and not with the warp: hundreds of those are not in the host's caches. */
@@ -42,6 +57,8 @@ struct timed {
     struct mach_agent **agents;
     uint32_t *spare; /* numbers that nobody has */
     uint32_t num, num_spare, numbers, cap;
+    struct ran *free;          /* that no warp has; */
+    struct ran *ran;           /* all */
     struct known known[KNOWN]; /* by a hash */
 };
 
@@ -194,21 +211,20 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
+/* Others notice it by what synchronises, too, but it takes time that depends on theirs. */
+static bool is_weak(const struct ptx_insn *src) {
+    return (src->op == PTX_OP_ld || src->op == PTX_OP_st) && !ptx_has(src, PTX_MOD_shared__cluster) &&
+           !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
+           !ptx_has(src, PTX_MOD_release);
+}
+
 /* Weak accesses to shared memory, and what orders memory alone: others notice them by what synchronises after
  * them, and that is done at its time. */
 static bool of_order(const struct insn *in) {
     const struct ptx_insn *src = in->src;
-    switch (src->op) {
-    case PTX_OP_ld:
-    case PTX_OP_st:
-        return (ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local)) &&
-               !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
-               !ptx_has(src, PTX_MOD_release);
-    case PTX_OP_fence:
-        return !ptx_has(src, PTX_MOD_sc);
-    default:
-        return src->op == PTX_OP_bar_warp_sync;
-    }
+    const bool own =
+        ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local);
+    return is_weak(src) ? own : src->op == PTX_OP_fence ? !ptx_has(src, PTX_MOD_sc) : src->op == PTX_OP_bar_warp_sync;
 }
 
 static const struct known *know(struct launch_island *isl, const struct insn *in) {
@@ -216,23 +232,27 @@ static const struct known *know(struct launch_island *isl, const struct insn *in
     if (k->in == in)
         return k;
     const struct mach_cost cost = timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site);
-    *k = (struct known){in, cost, (cost.registers && of_registers(in)) || of_order(in)};
+    const bool registers = (cost.registers && of_registers(in)) || of_order(in);
+    *k = (struct known){in, cost, registers, !registers && is_weak(in->src)};
     return k;
 }
 
-/* When the loads have answered that the next instruction waits for. */
-static double has_loads_at(struct launch_island *isl, const struct warp *w, const struct group *g,
-                           const struct known *k) {
+/* The latest load that the group's next instruction waits for. */
+static uint32_t awaits(const struct warp *w, const struct group *g, const struct known *k) {
+    return g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
+}
+
+/* When that has answered. */
+static double answered_at(struct launch_island *isl, const struct warp *w, uint32_t load) {
     const struct mach_timing *t = timing_of(isl);
-    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
     return load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
 }
 
-/* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
+/* A load that the next instruction waits for has not answered by now: what was run ahead is issued, and the group is
  * next when it has. */
-static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
+static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, uint32_t load) {
     struct mach_timing *t = timing_of(isl);
-    const double answered = has_loads_at(isl, w, g, k);
+    const double answered = answered_at(isl, w, load);
     if (answered <= t->now)
         return false;
     if (g->time.slots)
@@ -253,27 +273,62 @@ static void run_one_ahead(struct warp *w, struct group *g, const struct known *k
     warp_step(w, g);
 }
 
-/* Runs the next instruction, with those after it that are straight and need not wait: at most `most`. Returns the
- * number. */
-static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
-                                   uint32_t most) {
-    const struct insn *in = k->in;
-    const double now = timing_of(isl)->now;
-    uint32_t n = 0;
-    for (most = most < in->run ? most : in->run; n < most; n++) {
-        k = know(isl, &in[n]);
-        if (n && (!k->registers || has_loads_at(isl, w, g, k) > now))
-            break;
-        count(g, k);
-        warp_loads_execute(w, g, k->in);
+/* --- straight code ------------------------------------------------------------------------------------------------ */
+
+/* Can no other group of the warp run before this one has? */
+static bool runs_alone(const struct warp *w, const struct group *g) {
+    for (unsigned i = 0; i < w->num_groups; i++) {
+        const struct group *o = &w->groups[i];
+        if (o != g && o->state != GROUP_FREE && (o->state != GROUP_WAITING || o->wait.kind != WAIT_JOIN))
+            return false;
     }
-    for (uint32_t ran = 0; ran < n && !isl->m.fault; ran++) {
-        ran += warp_step_straight(w, g, n - ran);
-        g->again = ran < n; /* one whose guard has to be looked at: it has been counted */
+    return true;
+}
+
+static struct ran *take_ran(struct timed *t) {
+    struct ran *r = t->free;
+    if (!r) {
+        r = xcalloc(1, sizeof *r);
+        r->link_all = t->ran;
+        t->ran = r;
+    } else {
+        t->free = r->link;
+    }
+    r->num = r->next = 0;
+    return r;
+}
+
+static void drop_ran(struct timed *t, struct warp *w) {
+    w->agent.ran->link = t->free;
+    t->free = w->agent.ran;
+    w->agent.ran = NULL;
+}
+
+/* Runs the next instruction, with those after it that are straight: at most `most`. Groups that take turns do not run
+ * ahead of what takes time. */
+static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
+                               uint32_t most) {
+    struct mach_timing *t = timing_of(isl);
+    const struct insn *in = k->in;
+    const bool alone = runs_alone(w, g);
+    struct ran *r = w->agent.ran = take_ran(isl->timed);
+    for (most = most < in->run ? most : in->run; r->num < most; r->num++) {
+        k = know(isl, &in[r->num]);
+        if (!k->registers && !(alone && k->weak))
+            break;
+        if (!alone && r->num && answered_at(isl, w, awaits(w, g, k)) > t->now)
+            break;
+        const uint32_t uses = warp_loads_execute(w, g, k->in);
+        r->one[r->num] = (struct ran_one){k->in, k->cost.needs_loads ? UINT32_MAX : uses, w->loads ? w->loads->num : 0};
+    }
+    t->ahead = true;
+    for (uint32_t ran = 0; ran < r->num && !isl->m.fault; ran++) {
+        ran += warp_step_straight(w, g, r->num - ran);
+        g->again = ran < r->num; /* one whose guard has to be looked at: it has been counted */
         if (g->again && !isl->m.fault)
             warp_step(w, g);
     }
-    return n;
+    t->ahead = false;
 }
 
 /* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. */
@@ -282,16 +337,26 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
     const struct known *k = NULL;
     const bool straight = !w->before && !events_wanted(w->gpu, WANT_STEP);
     for (uint32_t n = 0; n < AHEAD; n++) {
-        const struct insn *in = warp_next(w, g);
+        struct ran *r = w->agent.ran;
+        const struct insn *in = r ? r->one[r->next].in : warp_next(w, g);
         k = in ? know(isl, in) : NULL;
-        if (k && waits_for_load(isl, w, g, k))
+        if (k && waits_for_load(isl, w, g, r ? r->one[r->next].uses : awaits(w, g, k)))
             return;
+        if (!r && straight && k && (k->registers || k->weak) && in->run && !g->again && !g->told) {
+            run_straight_ahead(isl, w, g, k, AHEAD - n);
+            r = w->agent.ran->num ? w->agent.ran : (drop_ran(isl->timed, w), NULL);
+            if (isl->m.fault)
+                return;
+        }
         if (k && !k->registers)
             break;
-        if (straight && k && in->run && !g->again && !g->told)
-            n += run_straight_ahead(isl, w, g, k, AHEAD - n) - 1;
-        else
+        if (r) {
+            count(g, k);
+            if (++r->next == r->num)
+                drop_ran(isl->timed, w);
+        } else {
             run_one_ahead(w, g, k);
+        }
         if (!k || g->state != GROUP_READY || isl->m.fault)
             return;
         k = NULL;
@@ -301,11 +366,19 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         (struct warp_time){.at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles), .issued = k != NULL};
 }
 
-/* An instruction takes effect. */
+/* An instruction takes effect, or, if it has run, its time. */
 static void run_now(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
+    struct ran *r = w->agent.ran;
     t->goes_on = t->now;
-    warp_step(w, g);
+    if (r) {
+        const struct ran_one *one = &r->one[r->next++];
+        t->access(t->ctx, w->cta, w->index, &one->in->src->site, one->load);
+        if (r->next == r->num)
+            drop_ran(isl->timed, w);
+    } else {
+        warp_step(w, g);
+    }
     g->time = (struct warp_time){.at = fmax(g->time.at, t->goes_on), .issued = g->again};
 }
 
@@ -378,6 +451,10 @@ void launch_timed_free(struct launch_island *isl) {
     struct timed *t = isl->timed;
     if (!t)
         return;
+    for (struct ran *r = t->ran, *next; r; r = next) {
+        next = r->link_all;
+        xfree(r);
+    }
     xfree(t->heap);
     xfree(t->at);
     xfree(t->agents);

@@ -14,6 +14,7 @@ struct async_op;
 struct async_queue;
 struct cta;
 struct diag_site;
+struct ran;
 struct warp;
 
 /* Who does one thing after the other: a warp or a queue. */
@@ -23,6 +24,7 @@ struct mach_agent {
     uint32_t number; /* in the scheduler's heap, from 1; 0: not there */
     struct warp *w;  /* or NULL: */
     struct async_queue *q;
+    struct ran *ran; /* of a warp: launch/timed.c */
 };
 
 /* What an instruction is to time. */
@@ -39,11 +41,16 @@ struct mach_timing {
     double goes_on; /* the warp of the running instruction issues no more before; those who are told of it raise it */
     uint64_t steps; /* instructions and operations run: what is issued at one number is one instruction's */
 
+    /* The running instruction is ahead of its time: its accesses to global memory are kept until access() */
+    bool ahead;
+
     /* A cluster becomes resident now: when its warps begin. */
     double (*begin)(void *ctx);
     struct mach_cost (*cost)(void *ctx, const struct diag_site *site);
     /* When this load of the warp (struct event_access) and those before it have answered. */
     double (*answered)(void *ctx, const struct cta *cta, uint32_t warp, uint32_t load);
+    /* Those that the warp's instruction at `site` made ahead of its time, its load number `load`, take place now. */
+    void (*access)(void *ctx, const struct cta *cta, uint32_t warp, const struct diag_site *site, uint32_t load);
     /* The warp issues `slots` instructions from `at` on, of which the last is needed `cycles` later: when that is. */
     double (*issue)(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles);
     /* An operation is issued now: when it will be complete. */
