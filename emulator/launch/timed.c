@@ -33,17 +33,26 @@ struct known {
     bool weak;      /* a weak access to global memory, or by a generic address */
 };
 
-/* Instructions of a warp that have run, and whose time has not come. */
+/* Instructions that have run: none but the first waits for a load, and none but the last takes time of others. */
+struct piece {
+    double cycles;
+    const struct diag_site *access; /* the last's, or NULL */
+    uint32_t waits, load;           /* the latest load that the first waits for; the number of the last */
+    uint32_t slots, num;
+};
+#define PIECES 62u
+
+/* What a warp's group has run whose time has not come. All that its turns ask for is here, and not with the warp:
+ * hundreds of those are not in the host's caches. */
 struct ran {
-    struct ran_one {
-        const struct insn *in;
-        uint32_t uses, load; /* the latest load that it waits for; the number of its own */
-    } one[AHEAD];
+    struct warp_time time; /* the group's */
+    struct mach_timed *timed;
     uint32_t num, next;
-    struct ran *link, *link_all; /* of those that no warp has */
+    struct ran *free, *all; /* the next that no warp has; of all */
+    struct piece piece[PIECES];
 };
 
-/* An agent in the heap. Its key lies here, and not with the warp: hundreds of those are not in the host's caches. */
+/* An agent in the heap. */
 struct place {
     double at;
     uint64_t order;
@@ -54,11 +63,13 @@ struct timed {
     struct place *heap;
     /* by number, which an agent has as long as it is in the heap: where, and who */
     uint32_t *at;
-    struct mach_agent **agents;
+    struct seat {
+        struct mach_agent *agent;
+        struct ran *ran; /* or NULL */
+    } * seats;
     uint32_t *spare; /* numbers that nobody has */
     uint32_t num, num_spare, numbers, cap;
-    struct ran *free;          /* that no warp has; */
-    struct ran *ran;           /* all */
+    struct ran *free, *all;
     struct known known[KNOWN]; /* by a hash */
 };
 
@@ -90,18 +101,17 @@ static void enlarge(struct timed *t) {
     t->cap = t->cap ? 2 * t->cap : 256;
     t->heap = xrealloc_array(t->heap, t->cap, sizeof *t->heap);
     t->at = xrealloc_array(t->at, t->cap, sizeof *t->at);
-    t->agents = xrealloc_array(t->agents, t->cap, sizeof *t->agents);
+    t->seats = xrealloc_array(t->seats, t->cap, sizeof *t->seats);
     t->spare = xrealloc_array(t->spare, t->cap, sizeof *t->spare);
 }
 
 static void next_at(struct timed *t, struct mach_agent *a, double at) {
-    a->at = at;
     uint32_t i = a->number ? t->at[a->number - 1] : t->num;
     if (!a->number) {
         if (!t->num_spare && t->numbers == t->cap)
             enlarge(t);
         a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
-        t->agents[a->number - 1] = a;
+        t->seats[a->number - 1] = (struct seat){.agent = a};
         t->num++;
     }
     put(t, (struct place){at, a->order, a->number - 1}, i);
@@ -127,6 +137,9 @@ static void place_warp(struct timed *t, struct warp *w) {
     for (unsigned i = 0; w->live && i < w->num_groups; i++)
         if (w->groups[i].state == GROUP_READY)
             at = fmin(at, w->groups[i].time.at);
+    const struct ran *r = w->agent.number ? t->seats[w->agent.number - 1].ran : NULL;
+    if (r)
+        at = r->time.at;
     if (at < INFINITY)
         next_at(t, &w->agent, at);
     else
@@ -161,7 +174,9 @@ static void start_clusters(struct launch_island *isl) {
         for (uint32_t r = 0; r < cl->num_ctas; r++)
             for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
                 struct warp *w = &cl->cta[r].warps[i];
-                w->agent = (struct mach_agent){.order = order_of(w->cta, false, i), .w = w};
+                w->agent = (struct mach_agent){.order = order_of(w->cta, false, i),
+                                               .w = w,
+                                               .timed = timing_of(isl)->warp(timing_of(isl)->ctx, w->cta, i)};
                 w->g->time.at = at;
                 place_warp(isl->timed, w);
             }
@@ -245,18 +260,18 @@ static uint32_t awaits(const struct warp *w, const struct group *g, const struct
 /* When that has answered. */
 static double answered_at(struct launch_island *isl, const struct warp *w, uint32_t load) {
     const struct mach_timing *t = timing_of(isl);
-    return load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+    return load ? t->answered(t->ctx, w->agent.timed, load) : 0;
 }
 
 /* A load that the next instruction waits for has not answered by now: what was run ahead is issued, and the group is
  * next when it has. */
-static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, uint32_t load) {
+static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
     struct mach_timing *t = timing_of(isl);
-    const double answered = answered_at(isl, w, load);
+    const double answered = answered_at(isl, w, awaits(w, g, k));
     if (answered <= t->now)
         return false;
     if (g->time.slots)
-        g->time.at = t->issue(t->ctx, w->cta, w->index, g->time.at, g->time.slots, g->time.cycles);
+        g->time.at = t->issue(t->ctx, w->agent.timed, g->time.at, g->time.slots, g->time.cycles);
     g->time = (struct warp_time){.at = fmax(g->time.at, answered)};
     return true;
 }
@@ -285,76 +300,119 @@ static bool runs_alone(const struct warp *w, const struct group *g) {
     return true;
 }
 
-static struct ran *take_ran(struct timed *t) {
+static struct ran *take_ran(struct timed *t, const struct warp *w, const struct group *g) {
     struct ran *r = t->free;
-    if (!r) {
+    if (r)
+        t->free = r->free;
+    else {
         r = xcalloc(1, sizeof *r);
-        r->link_all = t->ran;
-        t->ran = r;
-    } else {
-        t->free = r->link;
+        r->all = t->all;
+        t->all = r;
     }
+    r->time = g->time;
+    r->timed = w->agent.timed;
     r->num = r->next = 0;
     return r;
 }
 
-static void drop_ran(struct timed *t, struct warp *w) {
-    w->agent.ran->link = t->free;
-    t->free = w->agent.ran;
-    w->agent.ran = NULL;
+/* Its group goes on. */
+static void drop_ran(struct timed *t, struct seat *s, struct group *g) {
+    g->time = s->ran->time;
+    s->ran->free = t->free;
+    t->free = s->ran;
+    s->ran = NULL;
 }
 
-/* Runs the next instruction, with those after it that are straight: at most `most`. Groups that take turns do not run
- * ahead of what takes time. */
-static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
-                               uint32_t most) {
+static void note(struct ran *r, const struct warp *w, const struct known *k, uint32_t waits) {
+    struct piece *p = r->num ? &r->piece[r->num - 1] : NULL;
+    if (!p || p->access || waits) {
+        p = &r->piece[r->num++];
+        *p = (struct piece){.waits = waits};
+    }
+    p->num++;
+    p->slots += (uint32_t)k->cost.slots;
+    p->cycles += k->cost.cycles;
+    p->load = w->loads ? w->loads->num : 0;
+    p->access = k->weak ? &k->in->src->site : NULL;
+}
+
+/* Runs the group's next instruction, with those after it that are straight: at most `most`. Groups that take turns do
+ * not run ahead of what takes time. */
+static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct insn *in,
+                               struct ran *r, uint32_t most) {
     struct mach_timing *t = timing_of(isl);
-    const struct insn *in = k->in;
     const bool alone = runs_alone(w, g);
-    struct ran *r = w->agent.ran = take_ran(isl->timed);
-    for (most = most < in->run ? most : in->run; r->num < most; r->num++) {
-        k = know(isl, &in[r->num]);
+    uint32_t n = 0, ran = 0;
+    for (most = most < in->run ? most : in->run; n < most && r->num < PIECES; n++) {
+        const struct known *k = know(isl, &in[n]);
         if (!k->registers && !(alone && k->weak))
             break;
-        if (!alone && r->num && answered_at(isl, w, awaits(w, g, k)) > t->now)
+        if (!alone && n && answered_at(isl, w, awaits(w, g, k)) > t->now)
             break;
         const uint32_t uses = warp_loads_execute(w, g, k->in);
-        r->one[r->num] = (struct ran_one){k->in, k->cost.needs_loads ? UINT32_MAX : uses, w->loads ? w->loads->num : 0};
+        note(r, w, k, k->cost.needs_loads ? UINT32_MAX : uses);
     }
-    t->ahead = true;
-    for (uint32_t ran = 0; ran < r->num && !isl->m.fault; ran++) {
-        ran += warp_step_straight(w, g, r->num - ran);
-        g->again = ran < r->num; /* one whose guard has to be looked at: it has been counted */
+    for (t->ahead = true; ran < n && !isl->m.fault; ran++) {
+        ran += warp_step_straight(w, g, n - ran);
+        g->again = ran < n; /* one whose guard has to be looked at: it has been counted */
         if (g->again && !isl->m.fault)
             warp_step(w, g);
     }
     t->ahead = false;
 }
 
-/* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. */
-static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
+/* What has run takes its time; in this turn, `n` instructions. True: the turn ends. False: nothing is left. */
+static bool take_time(struct mach_timing *t, struct ran *r, uint32_t *n) {
+    struct warp_time *time = &r->time;
+    if (time->issued) {
+        const struct piece *p = &r->piece[r->next++];
+        t->goes_on = t->now;
+        t->access(t->ctx, r->timed, p->access, p->load);
+        *time = (struct warp_time){.at = fmax(time->at, t->goes_on)};
+        return true;
+    }
+    for (; r->next < r->num; r->next++) {
+        const struct piece *p = &r->piece[r->next];
+        const double answered = p->waits ? t->answered(t->ctx, r->timed, p->waits) : 0;
+        const bool waits = answered > t->now;
+        if (!waits) {
+            time->slots += p->slots;
+            time->cycles += p->cycles;
+            *n += p->num;
+            if (!p->access)
+                continue;
+        }
+        if (!waits || time->slots)
+            time->at = t->issue(t->ctx, r->timed, time->at, time->slots, time->cycles);
+        *time = (struct warp_time){.at = waits ? fmax(time->at, answered) : time->at, .issued = !waits};
+        return true;
+    }
+    return false;
+}
+
+/* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. `n` have been in
+ * this turn. */
+static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g, uint32_t n) {
     struct mach_timing *t = timing_of(isl);
     const struct known *k = NULL;
     const bool straight = !w->before && !events_wanted(w->gpu, WANT_STEP);
-    for (uint32_t n = 0; n < AHEAD; n++) {
-        struct ran *r = w->agent.ran;
-        const struct insn *in = r ? r->one[r->next].in : warp_next(w, g);
+    for (uint32_t more = 1; n < AHEAD; n += more) {
+        const struct insn *in = warp_next(w, g);
         k = in ? know(isl, in) : NULL;
-        if (k && waits_for_load(isl, w, g, r ? r->one[r->next].uses : awaits(w, g, k)))
+        if (k && waits_for_load(isl, w, g, k))
             return;
-        if (!r && straight && k && (k->registers || k->weak) && in->run && !g->again && !g->told) {
-            run_straight_ahead(isl, w, g, k, AHEAD - n);
-            r = w->agent.ran->num ? w->agent.ran : (drop_ran(isl->timed, w), NULL);
-            if (isl->m.fault)
+        struct seat *s = &isl->timed->seats[w->agent.number - 1];
+        more = 0;
+        if (straight && k && in->run && !g->again && !g->told && (k->registers || (k->weak && runs_alone(w, g)))) {
+            s->ran = take_ran(isl->timed, w, g);
+            run_straight_ahead(isl, w, g, in, s->ran, AHEAD - n);
+            if (isl->m.fault || take_time(t, s->ran, &more))
                 return;
-        }
-        if (k && !k->registers)
+            drop_ran(isl->timed, s, g);
+        } else if (k && !k->registers)
             break;
-        if (r) {
-            count(g, k);
-            if (++r->next == r->num)
-                drop_ran(isl->timed, w);
-        } else {
+        else {
+            more = 1;
             run_one_ahead(w, g, k);
         }
         if (!k || g->state != GROUP_READY || isl->m.fault)
@@ -362,27 +420,18 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         k = NULL;
     }
     const double slots = g->time.slots + (k ? k->cost.slots : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
-    g->time =
-        (struct warp_time){.at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles), .issued = k != NULL};
+    g->time = (struct warp_time){.at = t->issue(t->ctx, w->agent.timed, g->time.at, slots, cycles), .issued = k != NULL};
 }
 
-/* An instruction takes effect, or, if it has run, its time. */
+/* An instruction takes effect. */
 static void run_now(struct launch_island *isl, struct warp *w, struct group *g) {
     struct mach_timing *t = timing_of(isl);
-    struct ran *r = w->agent.ran;
     t->goes_on = t->now;
-    if (r) {
-        const struct ran_one *one = &r->one[r->next++];
-        t->access(t->ctx, w->cta, w->index, &one->in->src->site, one->load);
-        if (r->next == r->num)
-            drop_ran(isl->timed, w);
-    } else {
-        warp_step(w, g);
-    }
+    warp_step(w, g);
     g->time = (struct warp_time){.at = fmax(g->time.at, t->goes_on), .issued = g->again};
 }
 
-static void run_warp(struct launch_island *isl, struct warp *w) {
+static struct group *first_group(struct warp *w) {
     struct group *first = NULL;
     for (unsigned i = 0; i < w->num_groups; i++) {
         struct group *g = &w->groups[i];
@@ -391,27 +440,47 @@ static void run_warp(struct launch_island *isl, struct warp *w) {
     }
     if (!first)
         fatal_broken("a warp is next, and none of its groups");
+    return first;
+}
+
+/* `n` instructions have been in this turn. */
+static void run_warp(struct launch_island *isl, struct warp *w, uint32_t n) {
+    struct timed *t = isl->timed;
+    struct group *first = first_group(w);
+    struct seat *s = &t->seats[w->agent.number - 1];
+    if (s->ran)
+        drop_ran(t, s, first);
     if (first->time.issued)
         run_now(isl, w, first);
     else
-        run_ahead(isl, w, first);
+        run_ahead(isl, w, first, n);
     launch_note_exit(w);
-    place_warp(isl->timed, w);
+    place_warp(t, w);
 }
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
-static void run_agent(struct launch_island *isl, struct mach_agent *a) {
+static void run_agent(struct launch_island *isl) {
+    struct timed *of = isl->timed;
     struct mach_timing *t = timing_of(isl);
-    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
-    t->now = fmax(t->now, a->at);
+    struct place first = of->heap[0];
+    const struct seat *s = &of->seats[first.number];
+    uint32_t n = 0;
+    t->now = fmax(t->now, first.at);
     t->steps++;
+    if (s->ran && take_time(t, s->ran, &n)) {
+        first.at = s->ran->time.at;
+        put(of, first, 0);
+        return;
+    }
+    struct mach_agent *a = s->agent;
+    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
     if (a->w)
-        run_warp(isl, a->w);
+        run_warp(isl, a->w, n);
     else if (async_step(a->q))
-        place_queue(isl->timed, a->q);
+        place_queue(of, a->q);
     else
-        take_out(isl->timed, a); /* it asks the grid, which always answers here */
+        take_out(of, a); /* it asks the grid, which always answers here */
     look_at_changes(isl);
     if (launch_has_ended(cl))
         end_clusters(isl);
@@ -437,7 +506,7 @@ void launch_take_timed_turn(struct launch_island *isl) {
         if (isl->m.fault || (n % LOOK == 0 && launch_turn_over(isl)))
             return;
         if (isl->timed->num)
-            run_agent(isl, isl->timed->agents[isl->timed->heap[0].number]);
+            run_agent(isl);
         else if (launch_unstick(isl))
             place_all(isl);
         else {
@@ -451,13 +520,13 @@ void launch_timed_free(struct launch_island *isl) {
     struct timed *t = isl->timed;
     if (!t)
         return;
-    for (struct ran *r = t->ran, *next; r; r = next) {
-        next = r->link_all;
+    for (struct ran *r = t->all, *next; r; r = next) {
+        next = r->all;
         xfree(r);
     }
     xfree(t->heap);
     xfree(t->at);
-    xfree(t->agents);
+    xfree(t->seats);
     xfree(t->spare);
     xfree(t);
     isl->timed = NULL;
