@@ -42,11 +42,11 @@ struct mach_timed {
     uint32_t sm, index, loads;
     double *stored; /* its place in struct clock_place */
     double latest;  /* answer */
+    struct online_kept kept;
     struct online_load {
         double answer;
         uint32_t number;
     } load[ONLINE_LOADS];
-    struct online_kept kept;
 };
 struct online_cluster {
     struct clock_place place;

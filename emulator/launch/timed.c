@@ -42,14 +42,20 @@ struct piece {
 };
 #define PIECES 62u
 
-/* What a warp's group has run whose time has not come. All that its turns ask for is here, and not with the warp:
- * hundreds of those are not in the host's caches. */
+/* What a warp's group has run whose time has not come. */
 struct ran {
-    struct warp_time time; /* the group's */
-    struct mach_timed *timed;
-    uint32_t num, next;
     struct ran *free, *all; /* the next that no warp has; of all */
     struct piece piece[PIECES];
+};
+
+/* An agent, as long as it is in the heap. What a turn of what has run asks for is here, and not with the warp: hundreds
+ * of those are not in the host's caches. */
+struct seat {
+    struct mach_agent *agent;
+    struct ran *ran; /* or NULL */
+    struct mach_timed *timed;
+    struct warp_time time; /* its group's, while it has run ahead */
+    uint32_t num, next;    /* pieces */
 };
 
 /* An agent in the heap. */
@@ -63,10 +69,7 @@ struct timed {
     struct place *heap;
     /* by number, which an agent has as long as it is in the heap: where, and who */
     uint32_t *at;
-    struct seat {
-        struct mach_agent *agent;
-        struct ran *ran; /* or NULL */
-    } * seats;
+    struct seat *seats;
     uint32_t *spare; /* numbers that nobody has */
     uint32_t num, num_spare, numbers, cap;
     struct ran *free, *all;
@@ -137,9 +140,9 @@ static void place_warp(struct timed *t, struct warp *w) {
     for (unsigned i = 0; w->live && i < w->num_groups; i++)
         if (w->groups[i].state == GROUP_READY)
             at = fmin(at, w->groups[i].time.at);
-    const struct ran *r = w->agent.number ? t->seats[w->agent.number - 1].ran : NULL;
-    if (r)
-        at = r->time.at;
+    const struct seat *s = w->agent.number ? &t->seats[w->agent.number - 1] : NULL;
+    if (s && s->ran)
+        at = s->time.at;
     if (at < INFINITY)
         next_at(t, &w->agent, at);
     else
@@ -237,8 +240,7 @@ static bool is_weak(const struct ptx_insn *src) {
  * them, and that is done at its time. */
 static bool of_order(const struct insn *in) {
     const struct ptx_insn *src = in->src;
-    const bool own =
-        ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local);
+    const bool own = ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local);
     return is_weak(src) ? own : src->op == PTX_OP_fence ? !ptx_has(src, PTX_MOD_sc) : src->op == PTX_OP_bar_warp_sync;
 }
 
@@ -300,7 +302,7 @@ static bool runs_alone(const struct warp *w, const struct group *g) {
     return true;
 }
 
-static struct ran *take_ran(struct timed *t, const struct warp *w, const struct group *g) {
+static void take_ran(struct timed *t, struct seat *s, const struct warp *w, const struct group *g) {
     struct ran *r = t->free;
     if (r)
         t->free = r->free;
@@ -309,24 +311,21 @@ static struct ran *take_ran(struct timed *t, const struct warp *w, const struct 
         r->all = t->all;
         t->all = r;
     }
-    r->time = g->time;
-    r->timed = w->agent.timed;
-    r->num = r->next = 0;
-    return r;
+    *s = (struct seat){.agent = s->agent, .ran = r, .timed = w->agent.timed, .time = g->time};
 }
 
 /* Its group goes on. */
 static void drop_ran(struct timed *t, struct seat *s, struct group *g) {
-    g->time = s->ran->time;
+    g->time = s->time;
     s->ran->free = t->free;
     t->free = s->ran;
     s->ran = NULL;
 }
 
-static void note(struct ran *r, const struct warp *w, const struct known *k, uint32_t waits) {
-    struct piece *p = r->num ? &r->piece[r->num - 1] : NULL;
+static void note(struct seat *s, const struct warp *w, const struct known *k, uint32_t waits) {
+    struct piece *p = s->num ? &s->ran->piece[s->num - 1] : NULL;
     if (!p || p->access || waits) {
-        p = &r->piece[r->num++];
+        p = &s->ran->piece[s->num++];
         *p = (struct piece){.waits = waits};
     }
     p->num++;
@@ -339,18 +338,18 @@ static void note(struct ran *r, const struct warp *w, const struct known *k, uin
 /* Runs the group's next instruction, with those after it that are straight: at most `most`. Groups that take turns do
  * not run ahead of what takes time. */
 static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct insn *in,
-                               struct ran *r, uint32_t most) {
+                               struct seat *s, uint32_t most) {
     struct mach_timing *t = timing_of(isl);
     const bool alone = runs_alone(w, g);
     uint32_t n = 0, ran = 0;
-    for (most = most < in->run ? most : in->run; n < most && r->num < PIECES; n++) {
+    for (most = most < in->run ? most : in->run; n < most && s->num < PIECES; n++) {
         const struct known *k = know(isl, &in[n]);
         if (!k->registers && !(alone && k->weak))
             break;
         if (!alone && n && answered_at(isl, w, awaits(w, g, k)) > t->now)
             break;
         const uint32_t uses = warp_loads_execute(w, g, k->in);
-        note(r, w, k, k->cost.needs_loads ? UINT32_MAX : uses);
+        note(s, w, k, k->cost.needs_loads ? UINT32_MAX : uses);
     }
     for (t->ahead = true; ran < n && !isl->m.fault; ran++) {
         ran += warp_step_straight(w, g, n - ran);
@@ -362,18 +361,18 @@ static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct
 }
 
 /* What has run takes its time; in this turn, `n` instructions. True: the turn ends. False: nothing is left. */
-static bool take_time(struct mach_timing *t, struct ran *r, uint32_t *n) {
-    struct warp_time *time = &r->time;
+static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
+    struct warp_time *time = &s->time;
     if (time->issued) {
-        const struct piece *p = &r->piece[r->next++];
+        const struct piece *p = &s->ran->piece[s->next++];
         t->goes_on = t->now;
-        t->access(t->ctx, r->timed, p->access, p->load);
+        t->access(t->ctx, s->timed, p->access, p->load);
         *time = (struct warp_time){.at = fmax(time->at, t->goes_on)};
         return true;
     }
-    for (; r->next < r->num; r->next++) {
-        const struct piece *p = &r->piece[r->next];
-        const double answered = p->waits ? t->answered(t->ctx, r->timed, p->waits) : 0;
+    for (; s->next < s->num; s->next++) {
+        const struct piece *p = &s->ran->piece[s->next];
+        const double answered = p->waits ? t->answered(t->ctx, s->timed, p->waits) : 0;
         const bool waits = answered > t->now;
         if (!waits) {
             time->slots += p->slots;
@@ -383,11 +382,21 @@ static bool take_time(struct mach_timing *t, struct ran *r, uint32_t *n) {
                 continue;
         }
         if (!waits || time->slots)
-            time->at = t->issue(t->ctx, r->timed, time->at, time->slots, time->cycles);
+            time->at = t->issue(t->ctx, s->timed, time->at, time->slots, time->cycles);
         *time = (struct warp_time){.at = waits ? fmax(time->at, answered) : time->at, .issued = !waits};
         return true;
     }
     return false;
+}
+
+/* The host fetches what the turns after this one ask for. */
+static void expect_turns(const struct timed *t) {
+    for (uint32_t i = 1; i < 3 && i < t->num; i++) {
+        const struct seat *s = &t->seats[t->heap[i].number];
+        __builtin_prefetch(s->ran ? (const void *)&s->ran->piece[s->next] : s->agent);
+        __builtin_prefetch(s->timed);
+        __builtin_prefetch((const char *)s->timed + 64);
+    }
 }
 
 /* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. `n` have been in
@@ -404,9 +413,9 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         struct seat *s = &isl->timed->seats[w->agent.number - 1];
         more = 0;
         if (straight && k && in->run && !g->again && !g->told && (k->registers || (k->weak && runs_alone(w, g)))) {
-            s->ran = take_ran(isl->timed, w, g);
-            run_straight_ahead(isl, w, g, in, s->ran, AHEAD - n);
-            if (isl->m.fault || take_time(t, s->ran, &more))
+            take_ran(isl->timed, s, w, g);
+            run_straight_ahead(isl, w, g, in, s, AHEAD - n);
+            if (isl->m.fault || take_time(t, s, &more))
                 return;
             drop_ran(isl->timed, s, g);
         } else if (k && !k->registers)
@@ -420,7 +429,8 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         k = NULL;
     }
     const double slots = g->time.slots + (k ? k->cost.slots : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
-    g->time = (struct warp_time){.at = t->issue(t->ctx, w->agent.timed, g->time.at, slots, cycles), .issued = k != NULL};
+    g->time =
+        (struct warp_time){.at = t->issue(t->ctx, w->agent.timed, g->time.at, slots, cycles), .issued = k != NULL};
 }
 
 /* An instruction takes effect. */
@@ -464,12 +474,13 @@ static void run_agent(struct launch_island *isl) {
     struct timed *of = isl->timed;
     struct mach_timing *t = timing_of(isl);
     struct place first = of->heap[0];
-    const struct seat *s = &of->seats[first.number];
+    struct seat *s = &of->seats[first.number];
     uint32_t n = 0;
     t->now = fmax(t->now, first.at);
     t->steps++;
-    if (s->ran && take_time(t, s->ran, &n)) {
-        first.at = s->ran->time.at;
+    expect_turns(of);
+    if (s->ran && take_time(t, s, &n)) {
+        first.at = s->time.at;
         put(of, first, 0);
         return;
     }
