@@ -29,7 +29,7 @@ ROOMS = {
     "check": "base report machine/events.h check",
     "trace": "base report machine/events.h trace",
     "stats": "base report machine/events.h stats",
-    "clock": "base report machine/events.h trace clock",
+    "clock": "base report machine/events.h machine/gpcs.h trace clock",
     "view": "base report machine/events.h trace clock view",
     "cudart/loader": "base cudart/loader",
     "cudart/core": EXECUTOR + " simd check trace stats clock view cudart/loader cudart/core",

@@ -3,6 +3,7 @@
 #include "clock/model.h"
 
 #include "base/heap.h"
+#include "machine/gpcs.h"
 
 #include <math.h>
 
@@ -144,12 +145,16 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
 /* The GPC on the chip that stands for that of an SM of the emulator. On the chip consecutive clusters are in different
  * GPCs, in turn (learn-cuda's traces of v5 and v6). So are CTAs of a launch without clusters, first one on each TPC
  * ([1] tma2dmcast_throughput: 2, 4 and 8 of them share nothing, of 16 two each). The emulator has GPCs of consecutive
- * SMs (machine/machine.c), clusters in turn on them, and single CTAs on one SM after the other. */
+ * SMs (machine/gpcs.h), clusters in turn on them, and single CTAs on one SM after the other. */
 static uint32_t gpc_of(const struct clock_model *m, uint32_t sm) {
-    const uint32_t half = (uint32_t)m->costs->sms / 2, in_half = sm % half;
+    static const uint32_t sms[] = MACH_GPC_SMS;
+    _Static_assert(sizeof sms / sizeof *sms == CLOCK_GPCS, "one GPC for each of the clock's");
     if (m->single)
-        return clock_gpc(2 * in_half);
-    return sm / half * (CLOCK_GPCS / 2) + (in_half < 20 ? 0 : 1 + (in_half - 20) / 18);
+        return clock_gpc(2 * (sm % ((uint32_t)m->costs->sms / 2)));
+    uint32_t gpc = 0;
+    while (gpc + 1 < CLOCK_GPCS && sm >= sms[gpc])
+        sm -= sms[gpc++];
+    return gpc;
 }
 
 double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked, double there,

@@ -144,6 +144,10 @@ struct clock_access {
     uint32_t num;
     bool strong; /* L1 does not answer it */
 };
+static inline void clock_touch_none(struct clock_access *a, bool strong) {
+    a->highest = a->num = 0;
+    a->strong = strong;
+}
 /* Adds a lane's `size` bytes at `address`. */
 void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size);
 /* Returns when a read's data are there; when a write has left the SM. */

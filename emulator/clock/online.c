@@ -26,13 +26,31 @@ struct online_cta {
     uint32_t num, places;
     struct barrier_time bar[MACH_BARRIERS];
 };
+/* Accesses to global memory that ran ahead of their time, first come first: their lines follow each other, too. */
+struct kept {
+    const struct diag_site *site;
+    uint32_t lines;
+    bool writes;
+};
+struct online_kept {
+    struct kept *of;
+    struct clock_touch *touches;
+    uint32_t num, next, cap, lines, next_line, cap_lines;
+};
 enum { ONLINE_LOADS = 16 }; /* of a warp in flight: one that is further back has answered */
+struct mach_timed {
+    uint32_t sm, index, loads;
+    double *stored; /* its place in struct clock_place */
+    double latest;  /* answer */
+    struct online_kept kept;
+    struct online_load {
+        double answer;
+        uint32_t number;
+    } load[ONLINE_LOADS];
+};
 struct online_cluster {
     struct clock_place place;
-    struct online_loads {
-        double latest, answer[ONLINE_LOADS];
-        uint32_t num, number[ONLINE_LOADS];
-    } * loads[CLOCK_RANKS * CLOCK_WARPS]; /* by clock_warp */
+    struct mach_timed *warps[CLOCK_RANKS * CLOCK_WARPS]; /* by clock_warp */
     struct barrier_time barrier;
     uint32_t num_ctas;
     struct leader { /* by clock_warp: what its latest instruction that loads has asked for */
@@ -150,20 +168,73 @@ static bool sees(void *ctx, struct cta *cta, uint32_t off) {
 
 /* --- global memory ------------------------------------------------------------------------------------------------ */
 
-static void note_load(struct online_cluster *cl, uint32_t warp, uint32_t number, double answer) {
-    struct online_loads *l = cl->loads[warp] ? cl->loads[warp] : (cl->loads[warp] = xcalloc(1, sizeof *l));
-    l->latest = fmax(l->latest, answer);
-    l->number[l->num % ONLINE_LOADS] = number;
-    l->answer[l->num++ % ONLINE_LOADS] = l->latest;
+static struct mach_timed *warp_of(struct online_cluster *cl, const struct cta *cta, uint32_t warp) {
+    const uint32_t number = clock_warp(cta->rank, warp);
+    struct mach_timed *w = cl->warps[number];
+    if (!w) {
+        w = cl->warps[number] = xcalloc(1, sizeof *w);
+        w->sm = cl->place.sm[cta->rank % CLOCK_RANKS];
+        w->index = warp;
+        w->stored = &cl->place.stores[number];
+    }
+    return w;
 }
 
-static double answered(void *ctx, const struct cta *cta, uint32_t warp, uint32_t number) {
+static struct mach_timed *timed_warp(void *ctx, const struct cta *cta, uint32_t warp) {
     const struct clock_online *o = ctx;
-    const struct online_loads *l = cluster_of(o->listener, cta)->loads[clock_warp(cta->rank, warp)];
-    for (uint32_t i = l ? l->num : 0; i && i + ONLINE_LOADS > l->num; i--)
-        if (l->number[(i - 1) % ONLINE_LOADS] <= number)
-            return l->answer[(i - 1) % ONLINE_LOADS];
+    return warp_of(cluster_of(o->listener, cta), cta, warp);
+}
+
+static void note_load(struct mach_timed *w, uint32_t number, double answer) {
+    w->latest = fmax(w->latest, answer);
+    w->load[w->loads++ % ONLINE_LOADS] = (struct online_load){w->latest, number};
+}
+
+static double answered(void *ctx, const struct mach_timed *w, uint32_t number) {
+    (void)ctx;
+    for (uint32_t i = w->loads; i && i + ONLINE_LOADS > w->loads; i--)
+        if (w->load[(i - 1) % ONLINE_LOADS].number <= number)
+            return w->load[(i - 1) % ONLINE_LOADS].answer;
     return 0;
+}
+
+static void takes_place(struct clock_online *o, struct mach_timed *w, bool writes, const struct clock_access *touched,
+                        uint32_t load) {
+    if (writes) {
+        const double out = clock_thread_write(o->model, w->sm, o->timing.now, touched);
+        *w->stored = fmax(*w->stored, out + o->costs.thread_latency);
+        timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
+    } else {
+        note_load(w, load, clock_thread_read(o->model, w->sm, o->timing.now, touched));
+    }
+}
+
+static void keep(struct online_kept *k, const struct diag_site *site, bool writes, const struct clock_access *touched) {
+    if (k->num == k->cap) {
+        k->cap = k->cap ? 2 * k->cap : 16;
+        k->of = xrealloc_array(k->of, k->cap, sizeof *k->of);
+    }
+    if (k->lines + touched->num > k->cap_lines) {
+        k->cap_lines = 2 * (k->cap_lines + CLOCK_TOUCHES);
+        k->touches = xrealloc_array(k->touches, k->cap_lines, sizeof *k->touches);
+    }
+    k->of[k->num++] = (struct kept){site, touched->num, writes};
+    memcpy(k->touches + k->lines, touched->touches, touched->num * sizeof *k->touches);
+    k->lines += touched->num;
+}
+
+static void access(void *ctx, struct mach_timed *w, const struct diag_site *site, uint32_t load) {
+    struct online_kept *k = &w->kept;
+    for (; k->next < k->num && k->of[k->next].site == site; k->next++) {
+        struct clock_access touched;
+        touched.num = k->of[k->next].lines;
+        touched.strong = false;
+        memcpy(touched.touches, k->touches + k->next_line, touched.num * sizeof *k->touches);
+        k->next_line += touched.num;
+        takes_place(ctx, w, k->of[k->next].writes, &touched, load);
+    }
+    if (k->next == k->num)
+        k->num = k->next = k->lines = k->next_line = 0;
 }
 
 static void on_access(const struct listener *self, const struct event_access *a) {
@@ -171,17 +242,16 @@ static void on_access(const struct listener *self, const struct event_access *a)
     struct online_cluster *cl = cluster_of(self, a->by.cta);
     if (!cl || a->agent != AGENT_THREAD || !a->by.lanes || !a->size)
         return;
-    const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS];
-    struct clock_access touched = {.strong = a->by.order != ORDER_WEAK};
+    struct clock_access touched;
+    clock_touch_none(&touched, a->by.order != ORDER_WEAK);
     for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1)
         clock_touch_lane(&touched, a->at[__builtin_ctz(lanes)], a->size);
-    if (a->effect == EFFECT_WRITE) {
-        const double out = clock_thread_write(o->model, sm, o->timing.now, &touched);
-        double *stores = &cl->place.stores[clock_warp(rank, a->by.warp)];
-        *stores = fmax(*stores, out + o->costs.thread_latency);
-        timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
-    } else
-        note_load(cl, clock_warp(rank, a->by.warp), a->load, clock_thread_read(o->model, sm, o->timing.now, &touched));
+    struct mach_timed *w = warp_of(cl, a->by.cta, a->by.warp);
+    const bool writes = a->effect == EFFECT_WRITE;
+    if (o->timing.ahead)
+        keep(&w->kept, a->by.site, writes, &touched);
+    else
+        takes_place(o, w, writes, &touched, a->load);
 }
 
 /* --- what the scheduler asks -------------------------------------------------------------------------------------- */
@@ -203,10 +273,9 @@ static struct mach_cost cost(void *ctx, const struct diag_site *site) {
                               .needs_loads = k.run == RUN_ASYNC && (strstr(text, "fence") || strstr(text, "membar"))};
 }
 
-static double issue(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles) {
-    struct clock_online *o = ctx;
-    const struct online_cluster *cl = cluster_of(o->listener, cta);
-    return clock_issue(o->model, cl->place.sm[cta->rank % CLOCK_RANKS], warp, at, slots, cycles);
+static double issue(void *ctx, const struct mach_timed *w, double at, double slots, double cycles) {
+    const struct clock_online *o = ctx;
+    return clock_issue(o->model, w->sm, w->index, at, slots, cycles);
 }
 
 static double take_up(void *ctx, const struct async_op *op) {
@@ -254,8 +323,14 @@ static void cluster_ends(const struct listener *self, struct cluster *cl) {
         return;
     for (uint32_t r = 0; r < c->num_ctas; r++)
         xfree(c->cta[r].mbars);
-    for (uint32_t i = 0; i < CLOCK_RANKS * CLOCK_WARPS; i++)
-        xfree(c->loads[i]);
+    for (uint32_t i = 0; i < CLOCK_RANKS * CLOCK_WARPS; i++) {
+        struct mach_timed *w = c->warps[i];
+        if (w) {
+            xfree(w->kept.of);
+            xfree(w->kept.touches);
+        }
+        xfree(w);
+    }
     clock_place_free(&c->place);
     xfree(c->leaders);
     xfree(c);
@@ -290,9 +365,11 @@ struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_tab
     o->model = clock_model_create(&o->costs);
     o->timing = (struct mach_timing){.ctx = o,
                                      .begin = begin,
+                                     .warp = timed_warp,
                                      .cost = cost,
                                      .issue = issue,
                                      .answered = answered,
+                                     .access = access,
                                      .take_up = take_up,
                                      .sees = sees,
                                      .read = read_clock,

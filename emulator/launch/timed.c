@@ -8,6 +8,10 @@
  * alone, or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the
  * next of another sort it asks when all of these are issued, and runs it when that time has come; what others did
  * meanwhile is done then. An operation is given its end when it is issued, and runs at that time.
+ *
+ * Weak accesses to global memory run ahead, too, but they take their time: their lines are asked for in the order of
+ * the times of all warps. Straight code with them is run at once, while the host's caches have what it needs, and kept
+ * (struct ran); when and for how long each of its instructions would have run is found later, turn by turn.
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -26,9 +30,35 @@ struct known {
     const struct insn *in;
     struct mach_cost cost;
     bool registers; /* it touches registers alone, or nobody can tell when: of_order */
+    bool weak;      /* a weak access to global memory, or by a generic address */
 };
 
-/* An agent in the heap. Its key lies here, and not with the warp: hundreds of those are not in the host's caches. */
+/* Instructions that have run: none but the first waits for a load, and none but the last takes time of others. */
+struct piece {
+    double cycles;
+    const struct diag_site *access; /* the last's, or NULL */
+    uint32_t waits, load;           /* the latest load that the first waits for; the number of the last */
+    uint32_t slots, num;
+};
+#define PIECES 62u
+
+/* What a warp's group has run whose time has not come. */
+struct ran {
+    struct ran *free, *all; /* the next that no warp has; of all */
+    struct piece piece[PIECES];
+};
+
+/* An agent, as long as it is in the heap. What a turn of what has run asks for is here, and not with the warp: hundreds
+ * of those are not in the host's caches. */
+struct seat {
+    struct mach_agent *agent;
+    struct ran *ran; /* or NULL */
+    struct mach_timed *timed;
+    struct warp_time time; /* its group's, while it has run ahead */
+    uint32_t num, next;    /* pieces */
+};
+
+/* An agent in the heap. */
 struct place {
     double at;
     uint64_t order;
@@ -39,9 +69,10 @@ struct timed {
     struct place *heap;
     /* by number, which an agent has as long as it is in the heap: where, and who */
     uint32_t *at;
-    struct mach_agent **agents;
+    struct seat *seats;
     uint32_t *spare; /* numbers that nobody has */
     uint32_t num, num_spare, numbers, cap;
+    struct ran *free, *all;
     struct known known[KNOWN]; /* by a hash */
 };
 
@@ -73,18 +104,17 @@ static void enlarge(struct timed *t) {
     t->cap = t->cap ? 2 * t->cap : 256;
     t->heap = xrealloc_array(t->heap, t->cap, sizeof *t->heap);
     t->at = xrealloc_array(t->at, t->cap, sizeof *t->at);
-    t->agents = xrealloc_array(t->agents, t->cap, sizeof *t->agents);
+    t->seats = xrealloc_array(t->seats, t->cap, sizeof *t->seats);
     t->spare = xrealloc_array(t->spare, t->cap, sizeof *t->spare);
 }
 
 static void next_at(struct timed *t, struct mach_agent *a, double at) {
-    a->at = at;
     uint32_t i = a->number ? t->at[a->number - 1] : t->num;
     if (!a->number) {
         if (!t->num_spare && t->numbers == t->cap)
             enlarge(t);
         a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
-        t->agents[a->number - 1] = a;
+        t->seats[a->number - 1] = (struct seat){.agent = a};
         t->num++;
     }
     put(t, (struct place){at, a->order, a->number - 1}, i);
@@ -110,6 +140,9 @@ static void place_warp(struct timed *t, struct warp *w) {
     for (unsigned i = 0; w->live && i < w->num_groups; i++)
         if (w->groups[i].state == GROUP_READY)
             at = fmin(at, w->groups[i].time.at);
+    const struct seat *s = w->agent.number ? &t->seats[w->agent.number - 1] : NULL;
+    if (s && s->ran)
+        at = s->time.at;
     if (at < INFINITY)
         next_at(t, &w->agent, at);
     else
@@ -144,7 +177,9 @@ static void start_clusters(struct launch_island *isl) {
         for (uint32_t r = 0; r < cl->num_ctas; r++)
             for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
                 struct warp *w = &cl->cta[r].warps[i];
-                w->agent = (struct mach_agent){.order = order_of(w->cta, false, i), .w = w};
+                w->agent = (struct mach_agent){.order = order_of(w->cta, false, i),
+                                               .w = w,
+                                               .timed = timing_of(isl)->warp(timing_of(isl)->ctx, w->cta, i)};
                 w->g->time.at = at;
                 place_warp(isl->timed, w);
             }
@@ -194,21 +229,19 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
+/* Others notice it by what synchronises, too, but it takes time that depends on theirs. */
+static bool is_weak(const struct ptx_insn *src) {
+    return (src->op == PTX_OP_ld || src->op == PTX_OP_st) && !ptx_has(src, PTX_MOD_shared__cluster) &&
+           !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
+           !ptx_has(src, PTX_MOD_release);
+}
+
 /* Weak accesses to shared memory, and what orders memory alone: others notice them by what synchronises after
  * them, and that is done at its time. */
 static bool of_order(const struct insn *in) {
     const struct ptx_insn *src = in->src;
-    switch (src->op) {
-    case PTX_OP_ld:
-    case PTX_OP_st:
-        return (ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local)) &&
-               !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
-               !ptx_has(src, PTX_MOD_release);
-    case PTX_OP_fence:
-        return !ptx_has(src, PTX_MOD_sc);
-    default:
-        return src->op == PTX_OP_bar_warp_sync;
-    }
+    const bool own = ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local);
+    return is_weak(src) ? own : src->op == PTX_OP_fence ? !ptx_has(src, PTX_MOD_sc) : src->op == PTX_OP_bar_warp_sync;
 }
 
 static const struct known *know(struct launch_island *isl, const struct insn *in) {
@@ -216,27 +249,31 @@ static const struct known *know(struct launch_island *isl, const struct insn *in
     if (k->in == in)
         return k;
     const struct mach_cost cost = timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site);
-    *k = (struct known){in, cost, (cost.registers && of_registers(in)) || of_order(in)};
+    const bool registers = (cost.registers && of_registers(in)) || of_order(in);
+    *k = (struct known){in, cost, registers, !registers && is_weak(in->src)};
     return k;
 }
 
-/* When the loads have answered that the next instruction waits for. */
-static double has_loads_at(struct launch_island *isl, const struct warp *w, const struct group *g,
-                           const struct known *k) {
-    const struct mach_timing *t = timing_of(isl);
-    const uint32_t load = g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
-    return load ? t->answered(t->ctx, w->cta, w->index, load) : 0;
+/* The latest load that the group's next instruction waits for. */
+static uint32_t awaits(const struct warp *w, const struct group *g, const struct known *k) {
+    return g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
 }
 
-/* The next instruction waits for a load that has not answered by now: what was run ahead is issued, and the group is
+/* When that has answered. */
+static double answered_at(struct launch_island *isl, const struct warp *w, uint32_t load) {
+    const struct mach_timing *t = timing_of(isl);
+    return load ? t->answered(t->ctx, w->agent.timed, load) : 0;
+}
+
+/* A load that the next instruction waits for has not answered by now: what was run ahead is issued, and the group is
  * next when it has. */
 static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
     struct mach_timing *t = timing_of(isl);
-    const double answered = has_loads_at(isl, w, g, k);
+    const double answered = answered_at(isl, w, awaits(w, g, k));
     if (answered <= t->now)
         return false;
     if (g->time.slots)
-        g->time.at = t->issue(t->ctx, w->cta, w->index, g->time.at, g->time.slots, g->time.cycles);
+        g->time.at = t->issue(t->ctx, w->agent.timed, g->time.at, g->time.slots, g->time.cycles);
     g->time = (struct warp_time){.at = fmax(g->time.at, answered)};
     return true;
 }
@@ -253,52 +290,147 @@ static void run_one_ahead(struct warp *w, struct group *g, const struct known *k
     warp_step(w, g);
 }
 
-/* Runs the next instruction, with those after it that are straight and need not wait: at most `most`. Returns the
- * number. */
-static uint32_t run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k,
-                                   uint32_t most) {
-    const struct insn *in = k->in;
-    const double now = timing_of(isl)->now;
-    uint32_t n = 0;
-    for (most = most < in->run ? most : in->run; n < most; n++) {
-        k = know(isl, &in[n]);
-        if (n && (!k->registers || has_loads_at(isl, w, g, k) > now))
-            break;
-        count(g, k);
-        warp_loads_execute(w, g, k->in);
+/* --- straight code ------------------------------------------------------------------------------------------------ */
+
+/* Can no other group of the warp run before this one has? */
+static bool runs_alone(const struct warp *w, const struct group *g) {
+    for (unsigned i = 0; i < w->num_groups; i++) {
+        const struct group *o = &w->groups[i];
+        if (o != g && o->state != GROUP_FREE && (o->state != GROUP_WAITING || o->wait.kind != WAIT_JOIN))
+            return false;
     }
-    for (uint32_t ran = 0; ran < n && !isl->m.fault; ran++) {
+    return true;
+}
+
+static void take_ran(struct timed *t, struct seat *s, const struct warp *w, const struct group *g) {
+    struct ran *r = t->free;
+    if (r)
+        t->free = r->free;
+    else {
+        r = xcalloc(1, sizeof *r);
+        r->all = t->all;
+        t->all = r;
+    }
+    *s = (struct seat){.agent = s->agent, .ran = r, .timed = w->agent.timed, .time = g->time};
+}
+
+/* Its group goes on. */
+static void drop_ran(struct timed *t, struct seat *s, struct group *g) {
+    g->time = s->time;
+    s->ran->free = t->free;
+    t->free = s->ran;
+    s->ran = NULL;
+}
+
+static void note(struct seat *s, const struct warp *w, const struct known *k, uint32_t waits) {
+    struct piece *p = s->num ? &s->ran->piece[s->num - 1] : NULL;
+    if (!p || p->access || waits) {
+        p = &s->ran->piece[s->num++];
+        *p = (struct piece){.waits = waits};
+    }
+    p->num++;
+    p->slots += (uint32_t)k->cost.slots;
+    p->cycles += k->cost.cycles;
+    p->load = w->loads ? w->loads->num : 0;
+    p->access = k->weak ? &k->in->src->site : NULL;
+}
+
+/* Runs the group's next instruction, with those after it that are straight: at most `most`. Groups that take turns do
+ * not run ahead of what takes time. */
+static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct insn *in,
+                               struct seat *s, uint32_t most) {
+    struct mach_timing *t = timing_of(isl);
+    const bool alone = runs_alone(w, g);
+    uint32_t n = 0, ran = 0;
+    for (most = most < in->run ? most : in->run; n < most && s->num < PIECES; n++) {
+        const struct known *k = know(isl, &in[n]);
+        if (!k->registers && !(alone && k->weak))
+            break;
+        if (!alone && n && answered_at(isl, w, awaits(w, g, k)) > t->now)
+            break;
+        const uint32_t uses = warp_loads_execute(w, g, k->in);
+        note(s, w, k, k->cost.needs_loads ? UINT32_MAX : uses);
+    }
+    for (t->ahead = true; ran < n && !isl->m.fault; ran++) {
         ran += warp_step_straight(w, g, n - ran);
         g->again = ran < n; /* one whose guard has to be looked at: it has been counted */
         if (g->again && !isl->m.fault)
             warp_step(w, g);
     }
-    return n;
+    t->ahead = false;
 }
 
-/* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. */
-static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
+/* What has run takes its time; in this turn, `n` instructions. True: the turn ends. False: nothing is left. */
+static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
+    struct warp_time *time = &s->time;
+    if (time->issued) {
+        const struct piece *p = &s->ran->piece[s->next++];
+        t->goes_on = t->now;
+        t->access(t->ctx, s->timed, p->access, p->load);
+        *time = (struct warp_time){.at = fmax(time->at, t->goes_on)};
+        return true;
+    }
+    for (; s->next < s->num; s->next++) {
+        const struct piece *p = &s->ran->piece[s->next];
+        const double answered = p->waits ? t->answered(t->ctx, s->timed, p->waits) : 0;
+        const bool waits = answered > t->now;
+        if (!waits) {
+            time->slots += p->slots;
+            time->cycles += p->cycles;
+            *n += p->num;
+            if (!p->access)
+                continue;
+        }
+        if (!waits || time->slots)
+            time->at = t->issue(t->ctx, s->timed, time->at, time->slots, time->cycles);
+        *time = (struct warp_time){.at = waits ? fmax(time->at, answered) : time->at, .issued = !waits};
+        return true;
+    }
+    return false;
+}
+
+/* The host fetches what the turns after this one ask for. */
+static void expect_turns(const struct timed *t) {
+    for (uint32_t i = 1; i < 3 && i < t->num; i++) {
+        const struct seat *s = &t->seats[t->heap[i].number];
+        __builtin_prefetch(s->ran ? (const void *)&s->ran->piece[s->next] : s->agent);
+        __builtin_prefetch(s->timed);
+        __builtin_prefetch((const char *)s->timed + 64);
+    }
+}
+
+/* Instructions that nobody can tell the time of; then all of them are issued, with the one after them. `n` have been in
+ * this turn. */
+static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g, uint32_t n) {
     struct mach_timing *t = timing_of(isl);
     const struct known *k = NULL;
     const bool straight = !w->before && !events_wanted(w->gpu, WANT_STEP);
-    for (uint32_t n = 0; n < AHEAD; n++) {
+    for (uint32_t more = 1; n < AHEAD; n += more) {
         const struct insn *in = warp_next(w, g);
         k = in ? know(isl, in) : NULL;
         if (k && waits_for_load(isl, w, g, k))
             return;
-        if (k && !k->registers)
+        struct seat *s = &isl->timed->seats[w->agent.number - 1];
+        more = 0;
+        if (straight && k && in->run && !g->again && !g->told && (k->registers || (k->weak && runs_alone(w, g)))) {
+            take_ran(isl->timed, s, w, g);
+            run_straight_ahead(isl, w, g, in, s, AHEAD - n);
+            if (isl->m.fault || take_time(t, s, &more))
+                return;
+            drop_ran(isl->timed, s, g);
+        } else if (k && !k->registers)
             break;
-        if (straight && k && in->run && !g->again && !g->told)
-            n += run_straight_ahead(isl, w, g, k, AHEAD - n) - 1;
-        else
+        else {
+            more = 1;
             run_one_ahead(w, g, k);
+        }
         if (!k || g->state != GROUP_READY || isl->m.fault)
             return;
         k = NULL;
     }
     const double slots = g->time.slots + (k ? k->cost.slots : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
     g->time =
-        (struct warp_time){.at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles), .issued = k != NULL};
+        (struct warp_time){.at = t->issue(t->ctx, w->agent.timed, g->time.at, slots, cycles), .issued = k != NULL};
 }
 
 /* An instruction takes effect. */
@@ -309,7 +441,7 @@ static void run_now(struct launch_island *isl, struct warp *w, struct group *g) 
     g->time = (struct warp_time){.at = fmax(g->time.at, t->goes_on), .issued = g->again};
 }
 
-static void run_warp(struct launch_island *isl, struct warp *w) {
+static struct group *first_group(struct warp *w) {
     struct group *first = NULL;
     for (unsigned i = 0; i < w->num_groups; i++) {
         struct group *g = &w->groups[i];
@@ -318,27 +450,48 @@ static void run_warp(struct launch_island *isl, struct warp *w) {
     }
     if (!first)
         fatal_broken("a warp is next, and none of its groups");
+    return first;
+}
+
+/* `n` instructions have been in this turn. */
+static void run_warp(struct launch_island *isl, struct warp *w, uint32_t n) {
+    struct timed *t = isl->timed;
+    struct group *first = first_group(w);
+    struct seat *s = &t->seats[w->agent.number - 1];
+    if (s->ran)
+        drop_ran(t, s, first);
     if (first->time.issued)
         run_now(isl, w, first);
     else
-        run_ahead(isl, w, first);
+        run_ahead(isl, w, first, n);
     launch_note_exit(w);
-    place_warp(isl->timed, w);
+    place_warp(t, w);
 }
 
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
-static void run_agent(struct launch_island *isl, struct mach_agent *a) {
+static void run_agent(struct launch_island *isl) {
+    struct timed *of = isl->timed;
     struct mach_timing *t = timing_of(isl);
-    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
-    t->now = fmax(t->now, a->at);
+    struct place first = of->heap[0];
+    struct seat *s = &of->seats[first.number];
+    uint32_t n = 0;
+    t->now = fmax(t->now, first.at);
     t->steps++;
+    expect_turns(of);
+    if (s->ran && take_time(t, s, &n)) {
+        first.at = s->time.at;
+        put(of, first, 0);
+        return;
+    }
+    struct mach_agent *a = s->agent;
+    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
     if (a->w)
-        run_warp(isl, a->w);
+        run_warp(isl, a->w, n);
     else if (async_step(a->q))
-        place_queue(isl->timed, a->q);
+        place_queue(of, a->q);
     else
-        take_out(isl->timed, a); /* it asks the grid, which always answers here */
+        take_out(of, a); /* it asks the grid, which always answers here */
     look_at_changes(isl);
     if (launch_has_ended(cl))
         end_clusters(isl);
@@ -364,7 +517,7 @@ void launch_take_timed_turn(struct launch_island *isl) {
         if (isl->m.fault || (n % LOOK == 0 && launch_turn_over(isl)))
             return;
         if (isl->timed->num)
-            run_agent(isl, isl->timed->agents[isl->timed->heap[0].number]);
+            run_agent(isl);
         else if (launch_unstick(isl))
             place_all(isl);
         else {
@@ -378,9 +531,13 @@ void launch_timed_free(struct launch_island *isl) {
     struct timed *t = isl->timed;
     if (!t)
         return;
+    for (struct ran *r = t->all, *next; r; r = next) {
+        next = r->all;
+        xfree(r);
+    }
     xfree(t->heap);
     xfree(t->at);
-    xfree(t->agents);
+    xfree(t->seats);
     xfree(t->spare);
     xfree(t);
     isl->timed = NULL;

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "machine/async.h"
 #include "machine/events.h"
+#include "machine/gpcs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 struct mach_config mach_config_b200(void) {
     return (struct mach_config){
         .num_sms = MACH_B200_SMS,
-        .num_gpcs = 8,
-        .gpc_sms = {20, 18, 18, 18, 20, 18, 18, 18},
+        .num_gpcs = MACH_B200_GPCS,
+        .gpc_sms = MACH_GPC_SMS,
         .smem_per_sm = 228 * 1024,
         .smem_per_cta = 227 * 1024,
         .smem_reserved = 1024,

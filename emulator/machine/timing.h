@@ -14,14 +14,15 @@ struct async_op;
 struct async_queue;
 struct cta;
 struct diag_site;
+struct mach_timed;
 struct warp;
 
 /* Who does one thing after the other: a warp or a queue. */
 struct mach_agent {
-    double at;       /* when it is next */
-    uint64_t order;  /* among those of the same time */
-    uint32_t number; /* in the scheduler's heap, from 1; 0: not there */
-    struct warp *w;  /* or NULL: */
+    uint64_t order;           /* among those of the same time */
+    uint32_t number;          /* in the scheduler's heap, from 1; 0: not there */
+    struct warp *w;           /* or NULL: */
+    struct mach_timed *timed; /* of a warp: struct mach_timing's */
     struct async_queue *q;
 };
 
@@ -39,13 +40,20 @@ struct mach_timing {
     double goes_on; /* the warp of the running instruction issues no more before; those who are told of it raise it */
     uint64_t steps; /* instructions and operations run: what is issued at one number is one instruction's */
 
+    /* The running instruction is ahead of its time: its accesses to global memory are kept until access() */
+    bool ahead;
+
     /* A cluster becomes resident now: when its warps begin. */
     double (*begin)(void *ctx);
+    /* What it keeps of a warp, until the cluster's end. */
+    struct mach_timed *(*warp)(void *ctx, const struct cta *cta, uint32_t warp);
     struct mach_cost (*cost)(void *ctx, const struct diag_site *site);
     /* When this load of the warp (struct event_access) and those before it have answered. */
-    double (*answered)(void *ctx, const struct cta *cta, uint32_t warp, uint32_t load);
+    double (*answered)(void *ctx, const struct mach_timed *w, uint32_t load);
+    /* What the warp's instruction at `site` accessed ahead of its time, as load number `load`, takes place now. */
+    void (*access)(void *ctx, struct mach_timed *w, const struct diag_site *site, uint32_t load);
     /* The warp issues `slots` instructions from `at` on, of which the last is needed `cycles` later: when that is. */
-    double (*issue)(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles);
+    double (*issue)(void *ctx, const struct mach_timed *w, double at, double slots, double cycles);
     /* An operation is issued now: when it will be complete. */
     double (*take_up)(void *ctx, const struct async_op *op);
     /* Has it come through to the threads of its CTA by now that the mbarrier's latest phase is over? */

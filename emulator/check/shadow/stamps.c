@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define PIECES_AHEAD 16u /* that the host fetches */
+
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
 /* Reports a conflict with `first` at a place; about operand A it may be kept instead (sums.c). */
@@ -472,6 +474,19 @@ static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     return false;
 }
 
+/* Pieces of an operand are a stride apart that hosts do not foresee, and of a CTA that has not run for long: what is
+ * known of those to come is fetched. */
+static void expect_piece(const struct bytes_watch *b, const struct pieces *p, uint32_t number) {
+    if (number >= p->rows * p->num)
+        return;
+    const uint32_t at = p->at[number % p->num] + number / p->num * p->stride;
+    const struct word *quads = at / BLOCK_BYTES < b->num_blocks ? b->block[at / BLOCK_BYTES].quads : NULL;
+    if (!quads)
+        return;
+    __builtin_prefetch(&quads[at % BLOCK_BYTES / QUAD], 1);
+    __builtin_prefetch((const char *)&quads[at % BLOCK_BYTES / QUAD + 2] - 1, 1);
+}
+
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s) {
     if (!any_words(b, s->from, s->to))
@@ -487,6 +502,7 @@ void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, con
         for (uint32_t i = 0; i < s->pieces->num; i++) {
             const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
             t.piece = g * s->pieces->num + i;
+            expect_piece(b, s->pieces, t.piece + PIECES_AHEAD);
             engine_range(&t, at, at + s->pieces->size);
         }
 }

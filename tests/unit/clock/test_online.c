@@ -67,6 +67,11 @@ static const char text[] = RUN_HEADER
                   "add.u64 %rd6, %rd6, %rd1; ld.global.u64 %rd7, [%rd6+12288]; mov.u64 %rd14, %clock64;\n"
                   "st.global.u64 [%rd1], %rd10; st.global.u64 [%rd1+8], %rd11; st.global.u64 [%rd1+16], %rd12;\n"
                   "st.global.u64 [%rd1+24], %rd13; st.global.u64 [%rd1+32], %rd14; ret; }\n"
+    /* guards that nothing has written, which hold 0, in straight code between clocks */
+    HEAD("guards") "mov.u64 %rd10, %clock64; add.u32 %r4, %r2, 1; @%p6 add.u32 %r4, %r4, 100;\n"
+                   "@!%p6 ld.global.u32 %r6, [%rd1+4096]; add.u32 %r4, %r4, 10; add.u32 %r5, %r4, 1;\n"
+                   "mov.u64 %rd11, %clock64; st.global.u32 [%rd1], %r4; st.global.u32 [%rd1+4], %r5;\n"
+                   "sub.u64 %rd3, %rd11, %rd10; st.global.u64 [%rd1+8], %rd3; ret; }\n"
     /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
@@ -229,6 +234,17 @@ static void test_loads(void) {
     stop(&t);
 }
 
+/* Straight code stops before a guard that has to be looked at, and goes on: each instruction once, and in its time. */
+static void test_guards(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "guards", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 0), UINT64_C(12) << 32 | 11);
+        CHECK_EQ(word(&t, 1), 4 + 4 + 8 + 4 + 4 + 4);
+    }
+    stop(&t);
+}
+
 /* Lines 0 to 4 of the first block became 0 to 3 machine instructions; of the second ptxas made copies, and its PTX
  * counts. */
 static const char counted_text[] = RUN_HEADER ".visible .entry counted(.param .u64 out) {\n"
@@ -293,6 +309,7 @@ int main(void) {
     test_waits();
     test_remote();
     test_loads();
+    test_guards();
     test_counts();
     test_later_clusters();
     test_reports();
