@@ -140,8 +140,8 @@ static bool load_poison(struct warp *w, const struct mem_form *f, const struct w
 
 /* True when a lane read poison. */
 static bool load_span(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask) {
-    if (f->quad && mask == WARP_ALL_LANES)
-        isa_load_quads(w, f->slot, s);
+    if (f->quads && mask == WARP_ALL_LANES)
+        isa_load_quads(w, f->slot, f->quads, s);
     else if (f->size == 4 && f->reg == 32)
         load_lanes(w, f, s, mask, 4, 32, false);
     else if (f->size == 8 && f->reg == 64)
@@ -341,8 +341,8 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     }
     if (poisoned & mask)
         note_store(w, in, s, poisoned & mask);
-    if (f->quad && mask == WARP_ALL_LANES)
-        isa_store_quads(w, f->slot, s);
+    if (f->quads && mask == WARP_ALL_LANES)
+        isa_store_quads(w, f->slot, f->quads, s);
     else if (f->size == 4 && f->reg == 32)
         store_lanes(w, f, s, mask, 4, 32);
     else if (f->size == 8 && f->reg == 64)
@@ -546,7 +546,7 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     if (!address_fits(f, store))
         return isa_refuse(b, "the access is outside the parameter");
     f->vectors = mem_has_vectors(f, store);
-    f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
+    f->quads = f->size == 4 && f->reg == 32 && !f->sinks ? f->count / 4 : 0;
     in->data = f;
     in->fn = choose(f, store);
     return true;

@@ -14,7 +14,7 @@ struct mem_form {
     bool sign;     /* loads extend the sign */
     bool sinks;    /* some vector elements are `_` */
     bool wide;     /* 32 bytes: global memory only */
-    bool quad;     /* four 32-bit registers */
+    uint8_t quads; /* four or eight 32-bit registers: fours of them, else 0 */
     bool strong;   /* has an order other than .weak */
     bool vectors;  /* mem_load_vectors and mem_store_vectors have it */
     const struct warp_opnd *addr;
@@ -74,14 +74,18 @@ REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsi
 
 static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
     const uint32_t sign = f->sign ? f->size == 1 ? 0x80 : 0x8000 : 0, keep = f->reg == 16 ? 0xffff : 0xffffffff;
+    const uint16_t *half = (const void *)r->host;
     uint32_t v[MACH_WARP] = {0};
-    if (r->row && f->size == 1)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            v[l] = r->host[l];
-    else if (r->row)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            v[l] = ((const uint16_t *)(const void *)r->host)[l];
-    else if (f->size == 1)
+    if (r->row) { /* all lanes */
+        if (f->size == 1)
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                d[l] = ((r->host[l] ^ sign) - sign) & keep;
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                d[l] = ((half[l] ^ sign) - sign) & keep;
+        return;
+    }
+    if (f->size == 1)
         WARP_FOR_LANES(l, mask) { v[l] = r->host[r->rel[l]]; }
     else
         WARP_FOR_LANES(l, mask) { v[l] = *(const uint16_t *)(const void *)(r->host + r->rel[l]); }
