@@ -96,7 +96,7 @@ static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struc
 REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
                              unsigned element, unsigned count) {
     const uint32_t size = element * count;
-    struct reach r = {.local = false};
+    struct reach r;
     if (!f->vectors || (f->addr->has_base && warp_poison(w, f->addr->slot) & mask) ||
         !reach_open(w, f->addr, mask, f->space, size, &r) || reach_poisoned(w, &r, size, mask))
         return false;
