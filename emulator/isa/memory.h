@@ -62,14 +62,11 @@ REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsi
     if (count == 1)
         unit_copy(d, p, MACH_WARP * sizeof *d);
     else if (count == 2)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = s[2 * l + e];
-    else if (count == 4)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = s[4 * l + e];
-    else
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = s[8 * l + e];
+        INDEPENDENT
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        d[l] = s[2 * l + e];
+    else if (count == 4) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[4 * l + e];
+    else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[8 * l + e];
 }
 
 static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
@@ -78,17 +75,17 @@ static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struc
     uint32_t v[MACH_WARP] = {0};
     if (r->row) { /* all lanes */
         if (f->size == 1)
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                d[l] = ((r->host[l] ^ sign) - sign) & keep;
-        else
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                d[l] = ((half[l] ^ sign) - sign) & keep;
+            INDEPENDENT
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = ((r->host[l] ^ sign) - sign) & keep;
+        else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = ((half[l] ^ sign) - sign) & keep;
         return;
     }
     if (f->size == 1)
         WARP_FOR_LANES(l, mask) { v[l] = r->host[r->rel[l]]; }
     else
         WARP_FOR_LANES(l, mask) { v[l] = *(const uint16_t *)(const void *)(r->host + r->rel[l]); }
+    INDEPENDENT
     for (uint32_t l = 0; l < MACH_WARP; l++)
         d[l] = mask >> l & 1 ? ((v[l] ^ sign) - sign) & keep : d[l];
 }
@@ -147,15 +144,16 @@ static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct
 static void reach_store_narrow(const uint32_t *s, unsigned size, const struct reach *r, uint32_t mask) {
     uint16_t *half = (void *)r->host;
     if (r->row && size == 1)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            r->host[l] = (uint8_t)s[l];
-    else if (r->row)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            half[l] = (uint16_t)s[l];
-    else if (size == 1)
-        WARP_FOR_LANES(l, mask) { r->host[r->rel[l]] = (uint8_t)s[l]; }
-    else
-        WARP_FOR_LANES(l, mask) { *(uint16_t *)(void *)(r->host + r->rel[l]) = (uint16_t)s[l]; }
+        INDEPENDENT
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        r->host[l] = (uint8_t)s[l];
+    else if (r->row) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) half[l] = (uint16_t)s[l];
+    else if (size == 1) WARP_FOR_LANES(l, mask) {
+        r->host[r->rel[l]] = (uint8_t)s[l];
+    }
+    else WARP_FOR_LANES(l, mask) {
+        *(uint16_t *)(void *)(r->host + r->rel[l]) = (uint16_t)s[l];
+    }
 }
 
 REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
@@ -184,15 +182,13 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
         for (unsigned e = 0; e < 8; e++)
             s[e] = warp_src32(w, f->slot[e < count ? e : 0]);
         if (count == 2)
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
-        else if (count == 8)
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                for (unsigned e = 0; e < 8; e++)
-                    d[8 * l + e] = s[e][l];
-        else
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l], d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
+            INDEPENDENT
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
+        else if (count == 8) for (unsigned e = 0; e < 8; e++) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[8 * l + e] = s[e][l];
+        else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l],
+                                                                        d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
     } else
         for (unsigned e = 0; e < count; e++)
             reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * element, &r, mask);
