@@ -384,6 +384,15 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
     return WARP_NEXT;
 }
 
+/* A word of each lane, mostly in rows. */
+static enum warp_status do_ld_word(struct warp *w, const struct insn *in, uint32_t mask) {
+    return mem_halves(w, in, mask, false) ? WARP_NEXT : do_ld(w, in, mask);
+}
+
+static enum warp_status do_st_word(struct warp *w, const struct insn *in, uint32_t mask) {
+    return mem_halves(w, in, mask, true) ? WARP_NEXT : do_st(w, in, mask);
+}
+
 /* Local memory: mostly each lane's own variable at one place. */
 static enum warp_status do_ld_local(struct warp *w, const struct insn *in, uint32_t mask) {
     return local_even(w, in->data, mask, false) ? WARP_NEXT : do_ld(w, in, mask);
@@ -504,6 +513,8 @@ static warp_fn choose(const struct mem_form *f, bool store) {
         return store ? do_st_slots : do_ld_slots;
     if (f->space == XS_LOCAL && local_has(f))
         return store ? do_st_local : do_ld_local;
+    if (mem_has_halves(f))
+        return store ? do_st_word : do_ld_word;
     if (store)
         return do_st;
     bool fixed = !f->addr->has_base || f->addr->slot < 0;

@@ -115,27 +115,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     return true;
 }
 
-/* False: not so simple, and nothing has happened. */
-REACH_INLINE bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
-    const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
-    struct reach_halves h;
-    struct reach r;
-    if (!f->vectors || !f->addr->has_base || warp_poison(w, f->addr->slot) ||
-        !(shared ? f->addr->bits == 32 && reach_halves_shared(w, f->addr, &h)
-                 : f->space == XS_GLOBAL && f->addr->bits == 64 && reach_halves_global(w, f->addr, &h)))
-        return false;
-    reach_halves_load(warp_dst32(w, f->slot[0]), &h);
-    warp_set_poison(w, f->slot[0], WARP_ALL_LANES, 0);
-    if (events_wanted(w->gpu, isa_wants(shared ? XS_SHARED_CTA : XS_GLOBAL, EFFECT_READ))) {
-        reach_of_halves(&h, shared, &r);
-        reach_tell(w, in, &r, 4, WARP_ALL_LANES, EFFECT_READ);
-    }
-    return true;
-}
-
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
-    if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES && load_halves(w, in, f))
-        return true;
     if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES)
         return reach_load(w, in, f, WARP_ALL_LANES, 4, 1);
     return reach_load(w, in, f, mask, f->size, f->count);
@@ -207,10 +187,57 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
     return reach_store(w, in, f, mask, f->size, f->count);
 }
 
+/* --- a word of each lane, by halves of the warp: handlers of their own, which are soon done ----------------------- */
+
+static bool mem_has_halves(const struct mem_form *f) {
+    const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
+    return f->vectors && f->size == 4 && f->count == 1 && f->addr->has_base &&
+           (shared ? f->addr->bits == 32 : f->space == XS_GLOBAL && f->addr->bits == 64);
+}
+
+static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,
+                                                  const struct reach_halves *h, bool shared, enum event_effect effect) {
+    struct reach r;
+    reach_of_halves(h, shared, &r);
+    reach_tell(w, in, &r, 4, WARP_ALL_LANES, effect);
+}
+
+/* False: not so simple, and nothing has happened. */
+REACH_INLINE bool mem_halves(struct warp *w, const struct insn *in, uint32_t mask, bool store) {
+    const struct mem_form *f = in->data;
+    const bool shared = f->space != XS_GLOBAL;
+    const enum event_effect effect = store ? EFFECT_WRITE : EFFECT_READ;
+    struct reach_halves h;
+    if (mask != WARP_ALL_LANES || warp_poison(w, f->addr->slot) || (store && warp_poison(w, f->slot[0])) ||
+        !(shared ? reach_halves_shared(w, f->addr, &h) : reach_halves_global(w, f->addr, &h)) ||
+        (store && !(h.row[0] && h.row[1])))
+        return false;
+    if (store) {
+        const uint32_t *s = warp_src32(w, f->slot[0]);
+        w->island->progress++;
+        for (unsigned i = 0; i < 2; i++)
+            unit_copy((uint8_t *)(uintptr_t)h.host[i], s + 16 * i, 64);
+    } else {
+        reach_halves_load(warp_dst32(w, f->slot[0]), &h);
+        warp_set_poison(w, f->slot[0], WARP_ALL_LANES, 0);
+    }
+    if (events_wanted(w->gpu, isa_wants(shared ? XS_SHARED_CTA : XS_GLOBAL, effect)))
+        tell_halves(w, in, &h, shared, effect);
+    return true;
+}
+
 #else
 
 static bool mem_has_vectors(const struct mem_form *f, bool store) {
     (void)f, (void)store;
+    return false;
+}
+static bool mem_has_halves(const struct mem_form *f) {
+    (void)f;
+    return false;
+}
+static bool mem_halves(struct warp *w, const struct insn *in, uint32_t mask, bool store) {
+    (void)w, (void)in, (void)mask, (void)store;
     return false;
 }
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
