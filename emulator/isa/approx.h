@@ -87,6 +87,32 @@ APPROX_INLINE uint32_t approx_pick(uint32_t a, uint32_t b, unsigned f, bool larg
 
 /* --- other roundings ---------------------------------------------------------------------------------------------- */
 
+/* s, which was rounded to nearest and lost `lost`, rounded as r says. Doubtful: what .ftz may flush, and what is not
+ * finite. */
+APPROX_INLINE uint32_t approx_stepped(float s, float lost, num_round r, unsigned f, uint32_t *doubt) {
+    const uint32_t bits = num_f32_bits(s), some = 0u - (uint32_t)(lost != 0), minus = 0u - (bits >> 31);
+    const uint32_t over = 0u - ((num_f32_bits(lost) ^ bits) >> 31); /* its magnitude is too large */
+    const uint32_t down = 0u - (uint32_t)(r == NUM_RM), up = 0u - (uint32_t)(r == NUM_RP);
+    const uint32_t shrinks = over & ((0u - (uint32_t)(r == NUM_RZ)) | (down & ~minus) | (up & minus));
+    const uint32_t grows = ~over & ((down & minus) | (up & ~minus));
+    const uint32_t d = bits + (shrinks & some) - (grows & some), magnitude = d & 0x7fffffff;
+    *doubt |= (magnitude - 1 < 0x00800000 ? f & NUM_FTZ : 0) | ((bits & 0x7f800000) == 0x7f800000);
+    uint32_t none = 0;
+    return approx_finish(approx_f32(d), f & NUM_SAT, &none);
+}
+APPROX_INLINE uint32_t approx_add_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {
+    const float x = approx_operand(a, f), y = approx_operand(b, f), s = x + y, t = s - x;
+    const uint32_t minus = (num_f32_bits(x) | num_f32_bits(y)) & (r == NUM_RM ? 0x80000000 : 0);
+    const float zero = approx_f32(num_f32_bits(s) | minus); /* an exact sum */
+    return approx_stepped(s == 0 ? zero : s, (x - (s - t)) + (y - t), r, f, doubt);
+}
+/* What a product loses is an f32, unless that is too small. */
+APPROX_INLINE uint32_t approx_mul_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {
+    const float x = approx_operand(a, f), y = approx_operand(b, f), s = x * y;
+    *doubt |= ((num_f32_bits(s) & 0x7fffffff) < 0x0d800000) & (x != 0) & (y != 0); /* 2^-100 */
+    return approx_stepped(s, __builtin_fmaf(x, y, -s), r, f, doubt);
+}
+
 /* a + b, rounded to odd: num/arith.c */
 APPROX_INLINE double approx_sum(double a, double b) {
     const double s = a + b, t = s - a, lost = (a - (s - t)) + (b - t);
@@ -112,17 +138,9 @@ APPROX_INLINE uint32_t approx_directed(double a, double b, num_round r, unsigned
     uint32_t none = 0;
     return approx_finish(approx_f32(d), f & NUM_SAT, &none);
 }
-APPROX_INLINE uint32_t approx_add_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {
-    return approx_directed((double)approx_operand(a, f), (double)approx_operand(b, f), r, f, doubt);
-}
 APPROX_INLINE uint32_t approx_fma_round(uint32_t a, uint32_t b, uint32_t c, num_round r, unsigned f, uint32_t *doubt) {
     return approx_directed((double)approx_operand(a, f) * (double)approx_operand(b, f), (double)approx_operand(c, f), r,
                            f, doubt);
-}
-/* Of a product there is no other term: one that changes nothing. */
-APPROX_INLINE uint32_t approx_mul_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {
-    const double p = (double)approx_operand(a, f) * (double)approx_operand(b, f);
-    return approx_directed(p, num_f64_from_bits(num_f64_bits(p) & UINT64_C(1) << 63), r, f, doubt);
 }
 
 /* --- series ------------------------------------------------------------------------------------------------------- */

@@ -150,14 +150,20 @@ static bool all_rows(const struct warp *w, const struct matrix_form *f, struct w
     return true;
 }
 
+/* Four matrices whose rows follow each other. */
+static bool is_block(const struct warp_span *s) { return s->affine && s->stride == 16; }
+
 /* False: nothing has happened. */
 static bool load_rows(struct warp *w, const struct insn *in, const struct matrix_form *f) {
     uint32_t none[MACH_WARP], poison = 0;
     struct warp_span s;
     if (!all_rows(w, f, &s))
         return false;
-    for (uint32_t r = 0; !s.clean && r < 8 * f->count; r++)
-        poison |= warp_bits_get(s.poison, s.at[r], 16);
+    if (is_block(&s))
+        poison = smem_poisoned(w->cta, (uint32_t)s.at[0], MACH_WARP * 16);
+    else
+        for (uint32_t r = 0; !s.clean && r < 8 * f->count; r++)
+            poison |= warp_bits_get(s.poison, s.at[r], 16);
     if (poison)
         return false;
     for (uint32_t m = 0; m < f->count; m++) {
@@ -188,11 +194,13 @@ static bool store_rows(struct warp *w, const struct insn *in, const struct matri
             transpose(value);
         for (uint32_t r = 0; r < 8; r++) {
             memcpy(s.host + s.at[8 * m + r], value + 4 * r, 16);
-            if (!s.clean)
+            if (!s.clean && !is_block(&s))
                 warp_bits_set(s.poison, s.at[8 * m + r], 16, 0);
         }
         tell_matrix(w, in, s.at + 8 * m, f->trans, EFFECT_WRITE);
     }
+    if (is_block(&s))
+        smem_clear_poison(w->cta, (uint32_t)s.at[0], MACH_WARP * 16);
     w->island->progress++;
     return true;
 }

@@ -140,8 +140,8 @@ static bool load_poison(struct warp *w, const struct mem_form *f, const struct w
 
 /* True when a lane read poison. */
 static bool load_span(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask) {
-    if (f->quad && mask == WARP_ALL_LANES)
-        isa_load_quads(w, f->slot, s);
+    if (f->quads && mask == WARP_ALL_LANES)
+        isa_load_quads(w, f->slot, f->quads, s);
     else if (f->size == 4 && f->reg == 32)
         load_lanes(w, f, s, mask, 4, 32, false);
     else if (f->size == 8 && f->reg == 64)
@@ -341,8 +341,8 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     }
     if (poisoned & mask)
         note_store(w, in, s, poisoned & mask);
-    if (f->quad && mask == WARP_ALL_LANES)
-        isa_store_quads(w, f->slot, s);
+    if (f->quads && mask == WARP_ALL_LANES)
+        isa_store_quads(w, f->slot, f->quads, s);
     else if (f->size == 4 && f->reg == 32)
         store_lanes(w, f, s, mask, 4, 32);
     else if (f->size == 8 && f->reg == 64)
@@ -382,6 +382,15 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
             return WARP_FAULT;
     }
     return WARP_NEXT;
+}
+
+/* A word of each lane, mostly in rows. */
+static enum warp_status do_ld_word(struct warp *w, const struct insn *in, uint32_t mask) {
+    return mem_halves(w, in, mask, false) ? WARP_NEXT : do_ld(w, in, mask);
+}
+
+static enum warp_status do_st_word(struct warp *w, const struct insn *in, uint32_t mask) {
+    return mem_halves(w, in, mask, true) ? WARP_NEXT : do_st(w, in, mask);
 }
 
 /* Local memory: mostly each lane's own variable at one place. */
@@ -504,6 +513,8 @@ static warp_fn choose(const struct mem_form *f, bool store) {
         return store ? do_st_slots : do_ld_slots;
     if (f->space == XS_LOCAL && local_has(f))
         return store ? do_st_local : do_ld_local;
+    if (mem_has_halves(f))
+        return store ? do_st_word : do_ld_word;
     if (store)
         return do_st;
     bool fixed = !f->addr->has_base || f->addr->slot < 0;
@@ -546,7 +557,7 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     if (!address_fits(f, store))
         return isa_refuse(b, "the access is outside the parameter");
     f->vectors = mem_has_vectors(f, store);
-    f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
+    f->quads = f->size == 4 && f->reg == 32 && !f->sinks ? f->count / 4 : 0;
     in->data = f;
     in->fn = choose(f, store);
     return true;

@@ -14,7 +14,7 @@ struct mem_form {
     bool sign;     /* loads extend the sign */
     bool sinks;    /* some vector elements are `_` */
     bool wide;     /* 32 bytes: global memory only */
-    bool quad;     /* four 32-bit registers */
+    uint8_t quads; /* four or eight 32-bit registers: fours of them, else 0 */
     bool strong;   /* has an order other than .weak */
     bool vectors;  /* mem_load_vectors and mem_store_vectors have it */
     const struct warp_opnd *addr;
@@ -62,29 +62,30 @@ REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsi
     if (count == 1)
         unit_copy(d, p, MACH_WARP * sizeof *d);
     else if (count == 2)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = s[2 * l + e];
-    else if (count == 4)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = s[4 * l + e];
-    else
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = s[8 * l + e];
+        INDEPENDENT
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        d[l] = s[2 * l + e];
+    else if (count == 4) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[4 * l + e];
+    else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[8 * l + e];
 }
 
 static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
     const uint32_t sign = f->sign ? f->size == 1 ? 0x80 : 0x8000 : 0, keep = f->reg == 16 ? 0xffff : 0xffffffff;
+    const uint16_t *half = (const void *)r->host;
     uint32_t v[MACH_WARP] = {0};
-    if (r->row && f->size == 1)
+    if (r->row) { /* all lanes */
+        if (f->size == 1)
+            INDEPENDENT
         for (uint32_t l = 0; l < MACH_WARP; l++)
-            v[l] = r->host[l];
-    else if (r->row)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            v[l] = ((const uint16_t *)(const void *)r->host)[l];
-    else if (f->size == 1)
+            d[l] = ((r->host[l] ^ sign) - sign) & keep;
+        else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = ((half[l] ^ sign) - sign) & keep;
+        return;
+    }
+    if (f->size == 1)
         WARP_FOR_LANES(l, mask) { v[l] = r->host[r->rel[l]]; }
     else
         WARP_FOR_LANES(l, mask) { v[l] = *(const uint16_t *)(const void *)(r->host + r->rel[l]); }
+    INDEPENDENT
     for (uint32_t l = 0; l < MACH_WARP; l++)
         d[l] = mask >> l & 1 ? ((v[l] ^ sign) - sign) & keep : d[l];
 }
@@ -92,7 +93,7 @@ static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struc
 REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
                              unsigned element, unsigned count) {
     const uint32_t size = element * count;
-    struct reach r = {.local = false};
+    struct reach r;
     if (!f->vectors || (f->addr->has_base && warp_poison(w, f->addr->slot) & mask) ||
         !reach_open(w, f->addr, mask, f->space, size, &r) || reach_poisoned(w, &r, size, mask))
         return false;
@@ -114,27 +115,7 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     return true;
 }
 
-/* False: not so simple, and nothing has happened. */
-REACH_INLINE bool load_halves(struct warp *w, const struct insn *in, const struct mem_form *f) {
-    const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
-    struct reach_halves h;
-    struct reach r;
-    if (!f->vectors || !f->addr->has_base || warp_poison(w, f->addr->slot) ||
-        !(shared ? f->addr->bits == 32 && reach_halves_shared(w, f->addr, &h)
-                 : f->space == XS_GLOBAL && f->addr->bits == 64 && reach_halves_global(w, f->addr, &h)))
-        return false;
-    reach_halves_load(warp_dst32(w, f->slot[0]), &h);
-    warp_set_poison(w, f->slot[0], WARP_ALL_LANES, 0);
-    if (events_wanted(w->gpu, isa_wants(shared ? XS_SHARED_CTA : XS_GLOBAL, EFFECT_READ))) {
-        reach_of_halves(&h, shared, &r);
-        reach_tell(w, in, &r, 4, WARP_ALL_LANES, EFFECT_READ);
-    }
-    return true;
-}
-
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {
-    if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES && load_halves(w, in, f))
-        return true;
     if (f->size == 4 && f->count == 1 && mask == WARP_ALL_LANES)
         return reach_load(w, in, f, WARP_ALL_LANES, 4, 1);
     return reach_load(w, in, f, mask, f->size, f->count);
@@ -143,15 +124,16 @@ static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct
 static void reach_store_narrow(const uint32_t *s, unsigned size, const struct reach *r, uint32_t mask) {
     uint16_t *half = (void *)r->host;
     if (r->row && size == 1)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            r->host[l] = (uint8_t)s[l];
-    else if (r->row)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            half[l] = (uint16_t)s[l];
-    else if (size == 1)
-        WARP_FOR_LANES(l, mask) { r->host[r->rel[l]] = (uint8_t)s[l]; }
-    else
-        WARP_FOR_LANES(l, mask) { *(uint16_t *)(void *)(r->host + r->rel[l]) = (uint16_t)s[l]; }
+        INDEPENDENT
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        r->host[l] = (uint8_t)s[l];
+    else if (r->row) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) half[l] = (uint16_t)s[l];
+    else if (size == 1) WARP_FOR_LANES(l, mask) {
+        r->host[r->rel[l]] = (uint8_t)s[l];
+    }
+    else WARP_FOR_LANES(l, mask) {
+        *(uint16_t *)(void *)(r->host + r->rel[l]) = (uint16_t)s[l];
+    }
 }
 
 REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask,
@@ -180,15 +162,13 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
         for (unsigned e = 0; e < 8; e++)
             s[e] = warp_src32(w, f->slot[e < count ? e : 0]);
         if (count == 2)
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
-        else if (count == 8)
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                for (unsigned e = 0; e < 8; e++)
-                    d[8 * l + e] = s[e][l];
-        else
-            for (uint32_t l = 0; l < MACH_WARP; l++)
-                d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l], d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
+            INDEPENDENT
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
+        else if (count == 8) for (unsigned e = 0; e < 8; e++) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[8 * l + e] = s[e][l];
+        else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l],
+                                                                        d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
     } else
         for (unsigned e = 0; e < count; e++)
             reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * element, &r, mask);
@@ -207,10 +187,57 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
     return reach_store(w, in, f, mask, f->size, f->count);
 }
 
+/* --- a word of each lane, by halves of the warp: handlers of their own, which are soon done ----------------------- */
+
+static bool mem_has_halves(const struct mem_form *f) {
+    const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
+    return f->vectors && f->size == 4 && f->count == 1 && f->addr->has_base &&
+           (shared ? f->addr->bits == 32 : f->space == XS_GLOBAL && f->addr->bits == 64);
+}
+
+static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,
+                                                  const struct reach_halves *h, bool shared, enum event_effect effect) {
+    struct reach r;
+    reach_of_halves(h, shared, &r);
+    reach_tell(w, in, &r, 4, WARP_ALL_LANES, effect);
+}
+
+/* False: not so simple, and nothing has happened. */
+REACH_INLINE bool mem_halves(struct warp *w, const struct insn *in, uint32_t mask, bool store) {
+    const struct mem_form *f = in->data;
+    const bool shared = f->space != XS_GLOBAL;
+    const enum event_effect effect = store ? EFFECT_WRITE : EFFECT_READ;
+    struct reach_halves h;
+    if (mask != WARP_ALL_LANES || warp_poison(w, f->addr->slot) || (store && warp_poison(w, f->slot[0])) ||
+        !(shared ? reach_halves_shared(w, f->addr, &h) : reach_halves_global(w, f->addr, &h)) ||
+        (store && !(h.row[0] && h.row[1])))
+        return false;
+    if (store) {
+        const uint32_t *s = warp_src32(w, f->slot[0]);
+        w->island->progress++;
+        for (unsigned i = 0; i < 2; i++)
+            unit_copy((uint8_t *)(uintptr_t)h.host[i], s + 16 * i, 64);
+    } else {
+        reach_halves_load(warp_dst32(w, f->slot[0]), &h);
+        warp_set_poison(w, f->slot[0], WARP_ALL_LANES, 0);
+    }
+    if (events_wanted(w->gpu, isa_wants(shared ? XS_SHARED_CTA : XS_GLOBAL, effect)))
+        tell_halves(w, in, &h, shared, effect);
+    return true;
+}
+
 #else
 
 static bool mem_has_vectors(const struct mem_form *f, bool store) {
     (void)f, (void)store;
+    return false;
+}
+static bool mem_has_halves(const struct mem_form *f) {
+    (void)f;
+    return false;
+}
+static bool mem_halves(struct warp *w, const struct insn *in, uint32_t mask, bool store) {
+    (void)w, (void)in, (void)mask, (void)store;
     return false;
 }
 static bool mem_load_vectors(struct warp *w, const struct insn *in, const struct mem_form *f, uint32_t mask) {

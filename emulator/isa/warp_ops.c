@@ -103,15 +103,10 @@ static uint32_t shfl_source(enum ptx_mod mode, uint32_t lane, uint32_t b, uint32
     return *in_range ? (uint32_t)j : lane;
 }
 
-/* The same of all lanes: the source lanes, and the predicates as bits. */
+/* The same of all lanes, where it is not fixed: the source lanes, and the predicates as bits. */
 static uint32_t shfl_sources(const struct warp *w, const struct warp_form *f, const struct warp_opnd *b,
                              const struct warp_opnd *c, uint32_t source[MACH_WARP]) {
     uint32_t ins = 0, bval[MACH_WARP], max[MACH_WARP], seg[MACH_WARP], in[MACH_WARP];
-    if (f->fixed) {
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            source[l] = f->fixed_source[l];
-        return f->fixed_in_range;
-    }
     const uint32_t *bs = warp_src32(w, b->slot), *cs = warp_src32(w, c->slot);
     const bool bfly = f->mode == PTX_MOD_bfly;
     if (!b->is_imm && c->is_imm && (c->more->src->imm & 0x1f1f) == 31 && (bfly || f->mode == PTX_MOD_idx)) {
@@ -146,11 +141,17 @@ static uint32_t shfl_sources(const struct warp *w, const struct warp_form *f, co
 /* All lanes, nothing poisoned. */
 static enum warp_status shfl_all(struct warp *w, const struct insn *in, const struct warp_opnd *a,
                                  const struct warp_opnd *b, const struct warp_opnd *c) {
-    uint32_t copy[MACH_WARP], source[MACH_WARP], preds = shfl_sources(w, in->data, b, c, source);
+    const struct warp_form *f = in->data;
+    uint32_t copy[MACH_WARP], source[MACH_WARP], preds = f->fixed_in_range, *d = warp_dst32(w, in->o[0].slot);
     memcpy(copy, warp_src32(w, a->slot), sizeof copy);
-    uint32_t *d = warp_dst32(w, in->o[0].slot);
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        d[l] = copy[source[l]];
+    if (f->fixed)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = copy[f->fixed_source[l]];
+    else {
+        preds = shfl_sources(w, f, b, c, source);
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = copy[source[l]];
+    }
     w->pz[in->o[0].slot] = 0;
     if (in->num_opnds == 6 && in->o[1].kind == WARP_SLOT) {
         warp_set_pred(w, in->o[1].slot, WARP_ALL_LANES, preds);

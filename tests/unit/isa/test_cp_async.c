@@ -44,6 +44,13 @@ static const char text[] = RUN_HEADER
     "and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0; mov.u32 %r4, 77; st.shared.u32 [%r22], %r4;\n"
     "@%p1 cp.async.ca.shared.global [%r22], [%rd4], 4; @%p1 cp.async.commit_group; @%p1 cp.async.wait_group 0;\n"
     "ld.shared.u32 %r30, [%r22]; st.global.u32 [%rd3], %r30; ret; }\n"
+    HEAD("parted") /* lanes commit one copy of all apart, copy apart, and together again */
+    "and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0; cp.async.ca.shared.global [%r22], [%rd4], 16;\n"
+    "@%p1 cp.async.commit_group; @!%p1 cp.async.commit_group; "
+    "@%p1 cp.async.ca.shared.global [%r22+1024], [%rd4+8], 4; cp.async.commit_group; cp.async.wait_group 1;\n" OUT
+    "cp.async.wait_group 0; @%p1 ld.shared.u32 %r30, [%r22+1024]; st.global.u32 [%rd3+4], %r30;\n"
+    "cp.async.ca.shared.global [%r22], [%rd4+12], 4; cp.async.wait_all; ld.shared.u32 %r30, [%r22]; "
+    "st.global.u32 [%rd3+8], %r30; ret; }\n"
     HEAD("misaligned") "cp.async.ca.shared.global [%r22+4], [%rd4], 8; ret; }\n"
     HEAD("outside") "cp.async.ca.shared.global [%r22], [%rd4+2048], 16; ret; }\n"
     HEAD("toomuch") "mov.u32 %r4, 9; cp.async.ca.shared.global [%r22], [%rd4], 8, %r4; ret; }\n"
@@ -72,6 +79,9 @@ static void copies(struct run *r, const uint64_t args[2], bool lazy) {
         for (uint32_t i = 0; i < 256; i++)
             CHECK_EQ(run_u32(r, args[1], i), VALUE(i));
     }
+    run_case(r, "parted", args);
+    for (uint32_t i = 0; i < 256; i++)
+        CHECK_EQ(run_u32(r, args[1], i), VALUE(i % 4 == 2 ? i + 1 : i % 4 != 1 ? i : i % 8 == 1 ? i + 1 : i - 1));
     run_case(r, "pieces", args);
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t want = VALUE(i);
