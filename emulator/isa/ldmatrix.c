@@ -68,15 +68,20 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const uint6
                         enum event_effect effect) {
     if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
         return;
-    struct warp_span s = {.host = w->cta->smem, .cta = w->cta, .space = XS_SHARED_CTA};
-    const uint32_t times = trans ? 2 : 1;
-    for (uint32_t h = 0; h < times; h++) {
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            uint32_t r, c;
-            element_of(l, h, trans, &r, &c);
-            s.at[l] = row[r] + 2 * c;
-        }
-        isa_tell_span(w, in, &s, 4 / times, WARP_ALL_LANES, effect, NULL);
+    struct warp_span s;
+    s.host = w->cta->smem;
+    s.cta = w->cta;
+    s.space = XS_SHARED_CTA;
+    s.base = 0;
+    s.affine = false;
+    for (uint32_t l = 0; !trans && l < MACH_WARP; l++)
+        s.at[l] = row[l / 4] + 4 * (l % 4);
+    if (!trans)
+        isa_tell_span(w, in, &s, 4, WARP_ALL_LANES, effect, NULL);
+    for (uint32_t h = 0; trans && h < 2; h++) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            s.at[l] = row[2 * (l % 4) + h] + 2 * (l / 4);
+        isa_tell_span(w, in, &s, 2, WARP_ALL_LANES, effect, NULL);
     }
 }
 

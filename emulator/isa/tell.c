@@ -65,12 +65,16 @@ static bool addresses(const struct warp_span *s, uint32_t mask, uint64_t at[MACH
         WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l); }
         return false;
     }
-    *step = s->affine ? s->stride : (int64_t)(s->at[1] - s->at[0]);
-    for (uint32_t l = 0; s->affine && l < MACH_WARP; l++)
-        at[l] = first + l * (uint64_t)*step;
-    for (uint32_t l = 0; !s->affine && l < MACH_WARP; l++) {
-        at[l] = s->base + s->at[l];
-        odd |= at[l] ^ (first + l * (uint64_t)*step);
+    const uint64_t further = s->affine ? (uint64_t)s->stride : s->at[1] - s->at[0], base = s->base;
+    *step = (int64_t)further;
+    if (s->affine) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            at[l] = first + l * further;
+        return true;
+    }
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        at[l] = base + s->at[l];
+        odd |= at[l] ^ (first + l * further);
     }
     return !odd;
 }

@@ -6,14 +6,16 @@
 #define LOOKS 4096u /* accesses that sites_before searches */
 
 void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
-    if (!s->most || (s->end && s->log[(s->end - 1) % s->room].time == time))
+    if (!s->most || (s->end && s->log[(s->next ? s->next : s->room) - 1].time == time))
         return;
     if (s->end == s->room && s->room < s->most) {
         const uint32_t more = s->room ? 4 * s->room : 256;
         s->room = more < s->most ? more : s->most;
         s->log = xrealloc_array(s->log, s->room, sizeof *s->log);
     }
-    s->log[s->end++ % s->room] = (struct site_time){time, site};
+    s->next = s->next < s->room ? s->next : 0;
+    s->log[s->next++] = (struct site_time){time, site};
+    s->end++;
 }
 
 /* The number of the oldest access in the log. */

@@ -16,6 +16,7 @@ struct sites {
         const struct diag_site *site;
     } * log;
     uint32_t end, room, most; /* accesses logged so far; entries of the log; limit of `room` */
+    uint32_t next;            /* place in the log of the next access */
 };
 
 /* At an access by an instruction of the warp, or at the issue of an operation. */

@@ -8,13 +8,13 @@
 /* Is it a cp.async that is known to be complete, whichever lane asks? */
 static bool is_copied(struct touch *t, const struct stamp *s) {
     const enum layer layer = t->r->strict ? LAYER_SCOPED : LAYER_ORDER;
-    t->v.lanes = 0;
-    return s->flags == STAMP_COPY && viewer_knows_copy(t->r, &t->v, layer, s->warp, s->lane, s->time);
+    t->v->lanes = 0;
+    return s->flags == STAMP_COPY && viewer_knows_copy(t->r, t->v, layer, s->warp, s->lane, s->time);
 }
 
 /* Adds readers that share a quad, as add_reader does for each word. False: the words must do it. */
 static bool add_readers(struct touch *t, struct stamp *read, const struct stamp *mine) {
-    const struct vclock *now = t->v.now[LAYER_FENCED];
+    const struct vclock *now = t->v->now[LAYER_FENCED];
     if (is_own(read, mine) || (!read->flags && vclock_all_lanes(now, read->warp) >= read->time)) {
         *read = *mine;
         return true;

@@ -18,7 +18,7 @@
 /* Reports a conflict with `first` at a place; about operand A it may be kept instead (sums.c). */
 static bool tell(const struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     const struct spot spot = {IN_SHARED, t->owner, at};
-    const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, &t->v, t->writes, &spot);
+    const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, t->v, t->writes, &spot);
     if (!t->rows)
         return sums_tell(t->r, NULL, &f);
     struct rows rows = *t->rows;
@@ -39,11 +39,11 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
         return;
     const bool warp = (first->flags | t->stamp.flags) & STAMP_WARP;
     const bool own = first->warp == t->stamp.warp && (first->lane == t->stamp.lane || warp);
-    if (own && !(first->flags & STAMP_COPY) && !t->v.note)
+    if (own && !(first->flags & STAMP_COPY) && !t->v->note)
         return;
     const struct diag *rule = t->strong && first->flags & STAMP_STRONG
-                                  ? verdict_strong(t->r, first, &t->v, t->stamp.flags & STAMP_NARROW)
-                                  : verdict_stamp(t->r, first, wrote, &t->v, t->writes);
+                                  ? verdict_strong(t->r, first, t->v, t->stamp.flags & STAMP_NARROW)
+                                  : verdict_stamp(t->r, first, wrote, t->v, t->writes);
     if (rule)
         report(t, rule, first, wrote, at);
 }
@@ -72,7 +72,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
     const struct stamp *s = &t->stamp;
     const bool own = read->warp == s->warp && read->lane == s->lane;
     if (!read->flags &&
-        (!read->time || own || vclock_knows_lane(t->v.now[LAYER_FENCED], read->warp, read->lane, read->time))) {
+        (!read->time || own || vclock_knows_lane(t->v->now[LAYER_FENCED], read->warp, read->lane, read->time))) {
         *read = *s;
         return;
     }
@@ -83,7 +83,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
     }
     struct readers *list = &t->b->lists[read->time];
     if (list->num == t->b->most_readers)
-        readers_drop_known(list, t->v.now[LAYER_FENCED]);
+        readers_drop_known(list, t->v->now[LAYER_FENCED]);
     readers_append(list, s, t->b->most_readers);
 }
 
@@ -91,7 +91,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
  * that write one place with one instruction count so, too: a later read gets the value of one of them, and `value` is
  * that one for each of them, because it is read from memory after the instruction. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
-    return t->writes && !t->v.note && value == w->value;
+    return t->writes && !t->v->note && value == w->value;
 }
 
 /* The bytes of a place; for more than a word a hash of them. */
@@ -127,7 +127,7 @@ static inline bool touch_plainly(struct touch *t, struct word *w, const struct s
  * find only an atomic, and the missing order with the store would not show. So the store stays, among the readers. */
 static struct stamp hidden_store(const struct touch *t, const struct word *w) {
     const struct stamp *s[] = {&w->wrote, &w->read};
-    for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
+    for (unsigned i = 0; t->strong && !t->v->note && i < 2; i++)
         if (s[i]->time && s[i]->flags == (i ? STAMP_WROTE : 0) && s[i]->warp == t->stamp.warp &&
             s[i]->lane == t->stamp.lane)
             return (struct stamp){s[i]->time, {{s[i]->warp, s[i]->lane, STAMP_WROTE}}};
@@ -248,7 +248,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
 
 /* On a lane's access to [at, at + size): compares it with operations, and its words with other threads. */
 static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
-    if (!t->quiet && !t->told && spans_meet(t->r, t->b, t->owner, &t->v, at, size, t->writes))
+    if (!t->quiet && !t->told && spans_meet(t->r, t->b, t->owner, t->v, at, size, t->writes))
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
@@ -313,7 +313,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     if (!lanes)
         return;
     t->known_warp = UINT32_MAX;
-    t->quiet = !spans_doubt(t->r, t->b, &t->v, from, to + e->size, t->writes);
+    t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
     const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
@@ -323,7 +323,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         if (together && (uint32_t)__builtin_ctz(m) % together == 0 && !(m = even_touch(t, e, m)))
             break;
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        t->v.lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
+        t->v->lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
         t->stamp.lane = (uint8_t)l;
         if (!words || !touch_one_word(t, (uint32_t)e->at[l]))
             touch_lane(t, (uint32_t)e->at[l], e->size);
@@ -332,7 +332,8 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
 
 void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, const struct past *a) {
     static struct vclock *const nothing[LAYERS];
-    struct touch t = {.r = r, .owner = owner, .b = b, .v.now = nothing, .writes = a->writes, .strong = a->strong};
+    struct viewer nobody = {.now = nothing};
+    struct touch t = {.r = r, .owner = owner, .b = b, .v = &nobody, .writes = a->writes, .strong = a->strong};
     t.quiet = t.silent = true;
     t.known_time = UINT32_MAX;
     t.stamp = (struct stamp){a->time, {{a->warp, 0, a->strong ? STAMP_STRONG : 0}}};
@@ -354,13 +355,15 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
     const bool narrow = t.strong && e->by.scope < SCOPE_CLUSTER && r->cluster->num_ctas > 1;
     const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0) | (narrow ? STAMP_NARROW : 0);
     if (copy) {
-        t.v = viewer_of_note(&e->by, copy, false, copy->name);
+        struct viewer v = viewer_of_note(&e->by, copy, false, copy->name);
+        t.v = &v;
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);
         return;
     }
     sites_remember(&w->sites, r->time, e->by.site);
     for (uint32_t i = 0; i < w->num_strands; i++) {
-        t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
+        struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
+        t.v = &v;
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
     }
 }
@@ -491,7 +494,8 @@ void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, con
                    const struct span *s) {
     if (!any_words(b, s->from, s->to))
         return;
-    struct touch t = {.r = r, .owner = owner, .b = b, .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
+    struct viewer mine = *v;
+    struct touch t = {.r = r, .owner = owner, .b = b, .v = &mine, .writes = s->write, .known_warp = UINT32_MAX};
     if (!s->pieces) {
         engine_range(&t, s->from, s->to);
         return;

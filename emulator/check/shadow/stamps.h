@@ -23,7 +23,7 @@ struct touch {
     struct race *r;
     struct cta *owner;
     struct bytes_watch *b;
-    struct viewer v;
+    struct viewer *v; /* its lanes: those of the current part */
     struct stamp stamp;
     bool writes, strong;
     bool told, told_strictly; /* a finding of this instruction was reported: any; a strict one */
@@ -71,7 +71,7 @@ static inline bool is_known(struct touch *t, const struct stamp *s) {
         return t->silent;
     if (s->warp != t->known_warp && !t->silent) {
         t->known_warp = s->warp;
-        t->known_time = verdict_known_time(t->r, s->warp, &t->v);
+        t->known_time = verdict_known_time(t->r, s->warp, t->v);
     }
     return s->time <= t->known_time;
 }
