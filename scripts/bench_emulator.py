@@ -1,17 +1,17 @@
-"""bench_emulator.py BUILD STEP...: the emulator's speed beside OpenBLAS and plain C in the same run, on the CPU that is here.
+"""bench_emulator.py BUILD STEP...: the emulator's speed beside OpenBLAS and plain C in the same run, on this CPU.
 
-  products         BUILD/tests/bench_emulator, one core: the tensor core by type and inner loop, beside sgemm; --umma=b200
-                   beside exact; the interpreter
+  products         BUILD/tests/bench_emulator, one core: the tensor core by type and inner loop, beside sgemm;
+                   --umma=b200 beside exact; the interpreter
   forms            BUILD/tests/bench_forms, one core: ns a warp instruction by form
   plain kernels    tests/bench/plain.cu, one core: the median launch of 5 by level of checks, beside a plain C loop
   steps, whole     with their defaults
-  steps            at SIZE cubed (default 2048) on all cores: the kernel from launch to synchronise, and step 05 as a whole
-                   program with a sampled check, beside sgemm of that size on all cores, which is run right before each
+  steps            at SIZE cubed (default 2048) on all cores: the kernel from launch to synchronise, and step 05 as a
+                   whole program with a sampled check, beside sgemm of that size on all cores, run right before each
   threads          step 05 at SIZE cubed by level of checks, on 1, 2, 4 ... threads up to the number of CPUs
 
-A figure of the last two is the median of RUNS runs (default 3), with the least and the most; fewer if they take more than
-10 s in all, and the line says how many. SIZE=2048 RUNS=3 take under three minutes on two cores; at 4096 step 02 alone takes
-7 s a run there.
+A figure of the last two is the median of RUNS runs (default 3), with the least and the most; fewer if they take more
+than 10 s in all, and the line says how many. SIZE=2048 RUNS=3 take about three minutes on two cores; at 4096 step 02
+alone takes 7 s a run there.
 
     CSV=file    all of it as a table, a row a figure: table, row, column, value
     MEMORY=1    step 05 at 8192 cubed too, for the memory that it takes: minutes
@@ -85,7 +85,8 @@ class Bench:
             sys.exit(f"  {path} failed:\n" + "\n".join(done.stderr.splitlines()[-5:]))
         found = KERNEL.findall(done.stderr)
         *text, last = done.stdout.splitlines()
-        return Run([float(s) for s, _ in found], sum(int(n) for _, n in found), *map(float, last.split()), "\n".join(text))
+        launches, instructions = [float(s) for s, _ in found], sum(int(n) for _, n in found)
+        return Run(launches, instructions, *map(float, last.split()), "\n".join(text))
 
     def runs(self, program, words, options=(), beside=lambda: None):
         """RUNS runs, or as many as begin within BUDGET seconds, each right behind beside(): [(run, what that gave)]."""
@@ -106,8 +107,9 @@ class Bench:
                 ms[name] = 1e3 * median(run.launches)
                 loops.append(float(run.text.split()[-2]))
             loop = median(loops)
-            print(f"  {kernel:<12}" + "".join(f" {value:9.2f} ms" for value in ms.values()) + f"   loop {loop:8.3f} ms: "
-                  + ", ".join(f"{value / loop:.0f}" for value in ms.values()) + " times", flush=True)
+            line = "".join(f" {value:9.2f} ms" for value in ms.values())
+            times = ", ".join(f"{value / loop:.1f}" for value in ms.values())
+            print(f"  {kernel:<12}{line}   loop {loop:8.3f} ms: {times} times", flush=True)
             self.note("plain kernels", kernel, **{f"{name}_ms": value for name, value in ms.items()}, loop_ms=loop)
 
     def whole(self, steps):
