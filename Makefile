@@ -54,7 +54,7 @@ WERROR ?=
 ONLY ?=
 MACHINES ?=
 FUZZ_SECONDS ?= 600
-BENCH_SIZE ?= 4096
+BENCH_SIZE ?= 2048
 BENCH_RUNS ?= 3
 BENCH_MEMORY ?=
 BASE ?=
@@ -690,8 +690,8 @@ $(error BENCH_SIZE is a multiple of 256 up to 16384, BENCH_RUNS at least 1, not 
 endif
 endif
 
-bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_forms $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS, and by instruction form (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1 CSV=file for the forms)
-	@CSV='$(CSV)' SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
+bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_forms $(BUILD)/tests/bench_host $(PROGRAMS)/tests/bench/plain all ## the emulator's speed beside OpenBLAS and plain C, by type, form, checks and threads: three minutes (BENCH_SIZE=2048 BENCH_RUNS=3 BENCH_MEMORY=1 CSV=file)
+	@CSV='$(CSV)' PROGRAMS=$(PROGRAMS) SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
 
 .PHONY: bench-forms
 bench-forms: $(BUILD)/tests/bench_forms ## ns a warp instruction by form, checks off and default: ten seconds (FORM=word for the forms that contain it, CSV=file)

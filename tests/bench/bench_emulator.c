@@ -1,4 +1,5 @@
-/* bench_emulator.c - the emulator's speed on one core, in one run with OpenBLAS where the host has it.
+/* bench_emulator.c - the emulator's speed on one core, in one run with OpenBLAS where the host has it; [CSV]: a file that
+ * gets the same.
  *
  * The tensor core against sgemm, every inner loop, and the interpreter. Figures are medians of several measurements in
  * turn (the other's beside each), so that a noisy host disturbs both.
@@ -30,6 +31,16 @@ static int by_value(const void *a, const void *b) {
 static double median(double *x, int n) {
     qsort(x, (size_t)n, sizeof *x, by_value);
     return x[n / 2];
+}
+
+static FILE *csv;
+
+/* A line of the file: a rate in 10^9 or 10^6 a second, and what it is beside; 0: nothing. */
+static void note(const char *part, const char *name, const char *how, double rate, double beside, double ratio) {
+    if (csv && beside > 0)
+        fprintf(csv, "%s %s %s,%.1f,%.1f,%.3f\n", part, name, how, rate, beside, ratio);
+    else if (csv)
+        fprintf(csv, "%s %s %s,%.1f,,\n", part, name, how, rate);
 }
 
 /* --- the tensor core ---------------------------------------------------------------------------------------------- */
@@ -145,9 +156,16 @@ static void bench_mma(const struct product *p, enum simd simd, bool fast, const 
             ratio[i] = mma[i] / sgemm[i];
         }
     }
-    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, fast ? "AMX, fast" : simd_names[simd], flops / median(mma, rounds));
-    if (blas->sgemm)
-        printf("   sgemm %7.1f GFLOP/s   time ratio %.2f", flops / median(sgemm, rounds), median(ratio, rounds));
+    const char *how = fast ? "AMX, fast" : simd_names[simd];
+    const double rate = flops / median(mma, rounds);
+    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, how, rate);
+    if (blas->sgemm) {
+        const double beside = flops / median(sgemm, rounds), times = median(ratio, rounds);
+        printf("   sgemm %7.1f GFLOP/s   time ratio %.2f", beside, times);
+        note("mma", p->name, fast ? "AMX fast" : how, rate, beside, times);
+    } else {
+        note("mma", p->name, fast ? "AMX fast" : how, rate, 0, 0);
+    }
     putchar('\n');
     fixture_close(&f);
 }
@@ -157,7 +175,7 @@ static void bench_b200(const struct product *p, enum simd simd) {
     const double flops = 2e-9 * N * N * N;
     struct fixture f;
     double seconds[2][ROUNDS], ratio[ROUNDS];
-    const int rounds = simd == SIMD_PORTABLE ? 3 : ROUNDS;
+    const int rounds = 3;
     const uint32_t column = open_product(&f, p, simd);
     for (int i = 0; i < rounds; i++) {
         for (int b200 = 0; b200 < 2; b200++) {
@@ -166,8 +184,10 @@ static void bench_b200(const struct product *p, enum simd simd) {
         }
         ratio[i] = seconds[1][i] / seconds[0][i];
     }
-    printf("  %-21s %-9s %7.1f GFLOP/s   exact %7.1f GFLOP/s   time ratio %.2f\n", p->name, simd_names[simd],
-           flops / median(seconds[1], rounds), flops / median(seconds[0], rounds), median(ratio, rounds));
+    const double rate = flops / median(seconds[1], rounds), exact = flops / median(seconds[0], rounds);
+    printf("  %-21s %-9s %7.1f GFLOP/s   exact %7.1f GFLOP/s   time ratio %.2f\n", p->name, simd_names[simd], rate,
+           exact, median(ratio, rounds));
+    note("b200", p->name, simd_names[simd], rate, exact, median(ratio, rounds));
     fixture_close(&f);
 }
 
@@ -190,7 +210,7 @@ static void bench_tensor_core(void) {
             bench_mma(&products[i], best, true, &blas);
     blas_close(&blas);
     puts("the same with --umma=b200");
-    for (enum simd s = SIMD_PORTABLE; s <= SIMD_AMX; s++)
+    for (enum simd s = SIMD_PORTABLE + 1; s <= SIMD_AMX; s++)
         for (size_t i = 0; simd_available(s) && i < sizeof products / sizeof *products; i++)
             bench_b200(&products[i], s);
 }
@@ -225,6 +245,7 @@ static void bench_kernel(struct run *r, const char *name, uint64_t out) {
         rate[i] = (double)r->gpu->clock / (now() - t) * 1e-6;
     }
     printf("  %-21s %7.1f million warp instructions a second\n", name, median(rate, ROUNDS));
+    note("interpreter", name, "", median(rate, ROUNDS), 0, 0);
 }
 
 static void bench_interpreter(void) {
@@ -238,8 +259,12 @@ static void bench_interpreter(void) {
     run_close(&r);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1 && !(csv = fopen(argv[1], "w")))
+        fatal_broken("%s cannot be written", argv[1]);
+    if (csv)
+        fprintf(csv, "name,rate,beside,time_ratio\n");
     bench_tensor_core();
     bench_interpreter();
-    return 0;
+    return csv && fclose(csv) != 0;
 }

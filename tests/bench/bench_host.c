@@ -1,11 +1,10 @@
 /* bench_host.c - wall-clock time and memory of whole programs, and of OpenBLAS on all cores, for bench_emulator.py.
  *
  *     bench_host sgemm N             SECONDS THREADS CORE of one N x N x N sgemm, the second of two
- *     bench_host run PROGRAM ARGS    SECONDS MIB: how long it took and the most memory it held at a time; its stdout is
- *                                    thrown away; ends as PROGRAM does
+ *     bench_host run PROGRAM ARGS    what it prints, then SECONDS MIB: how long it took and the most memory it held at a
+ *                                    time; ends as PROGRAM does
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,23 +34,16 @@ static int sgemm(int n) {
     return 0;
 }
 
-/* In the child: PROGRAM without a stdout. */
-static void become(char **argv) {
-    int nowhere = open("/dev/null", O_WRONLY);
-    if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
-        _exit(126);
-    execvp(argv[0], argv);
-    fprintf(stderr, "bench_host: %s: %s\n", argv[0], strerror(errno));
-    _exit(127);
-}
-
 static int run(char **argv) {
     struct rusage used;
     int status;
     double t = now();
     pid_t child = fork();
-    if (child == 0)
-        become(argv);
+    if (child == 0) {
+        execvp(argv[0], argv);
+        fprintf(stderr, "bench_host: %s: %s\n", argv[0], strerror(errno));
+        _exit(127);
+    }
     if (child < 0 || wait4(child, &status, 0, &used) != child) {
         fprintf(stderr, "bench_host: %s: %s\n", argv[0], strerror(errno));
         return 1;

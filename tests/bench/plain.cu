@@ -1,11 +1,12 @@
-/* plain.cu - plain CUDA kernels whose speed under the emulator `make bench-compare` measures.
+/* plain.cu - plain CUDA kernels whose speed under the emulator `make bench-emulator` and `make bench-compare` measure.
  *
  * No tensor core and no asynchronous engine: arithmetic, loads, stores, barriers, shuffles and atomics, as in the first
  * kernels that people write. plain_fast.cu is the same with --use_fast_math.
  *
- *   plain KERNEL [ROUNDS]   one of those in `benches` below. The last round's result is checked on the host.
+ *   plain KERNEL [ROUNDS]   one of those in `benches` below. The last round's result is compared with that of a plain C
+ *                           loop, which runs as often.
  *
- * Ends with a PASS or FAIL line; exit code 0 or 1, 2 for wrong use.
+ * Ends with a PASS or FAIL line, with the median time of the loop; exit code 0 or 1, 2 for wrong use.
  */
 // NVCC: -gencode arch=compute_100f,code=[sm_100f,compute_100f] -cudart shared --no-compress
 #include <cuda_fp16.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define N (1 << 18)   /* elements of the vectors */
 #define SIDE 128      /* of the matrices */
@@ -131,104 +133,78 @@ __global__ void histogram(const float *in, const float *, float *out) {
     atomicAdd((uint32_t *)out + threadIdx.x, count[threadIdx.x]);
 }
 
-/* ---------------------------------------------------------------- the host's answers */
+/* ---------------------------------------------------------------- the same as plain C loops, on one core */
 
-/* How many of the elements are wrong. Inputs: a[i] is a whole number from -15 to 15, b[i] one from -3 to 3. */
-typedef int check_fn(const float *a, const float *b, const float *out);
-
-static int differs(float is, float should, float tolerance) { return !(fabsf(is - should) <= tolerance); }
-
-static int check_alu(const float *, const float *, const float *out) {
-    int wrong = 0;
+static void alu_loop(const float *, const float *, float *out) {
     for (uint32_t i = 0; i < BLOCKS * THREADS; i++)
-        wrong += differs(out[i], alu_value(i), 1e-3f);
-    return wrong;
+        out[i] = alu_value(i);
 }
 
-static int check_sgemm(const float *a, const float *b, const float *out) {
-    int wrong = 0;
+/* Of whole numbers below 2^24: exact in any order. */
+static void sgemm_loop(const float *a, const float *b, float *c) {
     for (int row = 0; row < SIDE; row++)
-        for (int column = 0; column < SIDE; column++) {
-            float sum = 0; /* of whole numbers below 2^24: exact in any order */
-            for (int k = 0; k < SIDE; k++)
-                sum += a[row * SIDE + k] * b[k * SIDE + column];
-            wrong += differs(out[row * SIDE + column], sum, 0);
-        }
-    return wrong;
+        for (int k = 0; k < SIDE; k++)
+            for (int column = 0; column < SIDE; column++)
+                c[row * SIDE + column] += a[row * SIDE + k] * b[k * SIDE + column];
 }
 
-static int check_reduction(const float *a, const float *, const float *out) {
-    int wrong = 0;
-    for (int block = 0; block < BLOCKS; block++) {
-        float sum = 0;
-        for (int i = 0; i < N; i++)
-            sum += i / THREADS % BLOCKS == block ? a[i] : 0;
-        wrong += differs(out[block], sum, 0);
-    }
-    return wrong;
+static void reduction_loop(const float *in, const float *, float *out) {
+    for (int i = 0; i < N; i++)
+        out[i / THREADS % BLOCKS] += in[i];
 }
 
-static int check_softmax(const float *a, const float *, const float *out) {
-    int wrong = 0;
-    for (int row = 0; row < N / ROW; row++) {
-        double sum = 0;
+static void softmax_loop(const float *in, const float *, float *out) {
+    for (int row = 0; row < N / ROW; row++, in += ROW, out += ROW) {
+        float most = -INFINITY, sum = 0;
         for (int i = 0; i < ROW; i++)
-            sum += exp(a[row * ROW + i] - 15.0);
-        for (int i = 0; i < ROW; i++) {
-            const double is = exp(a[row * ROW + i] - 15.0) / sum;
-            wrong += differs(out[row * ROW + i], (float)is, (float)(1e-4 * is) + 1e-12f);
-        }
+            most = fmaxf(most, in[i]);
+        for (int i = 0; i < ROW; i++)
+            sum += out[i] = expf(in[i] - most);
+        for (int i = 0; i < ROW; i++)
+            out[i] /= sum;
     }
-    return wrong;
 }
 
-/* Whole numbers of up to four bits are numbers of e4m3. */
-static int check_fp8(const float *a, const float *, const float *out) {
-    int wrong = 0;
-    for (int i = 0; i < N; i++)
-        wrong += differs(out[i], a[i], 0);
-    return wrong;
+static void fp8_loop(const float *in, const float *, float *out) {
+    for (int i = 0; i < N / 2; i++)
+        ((float2 *)out)[i] = (float2)__nv_fp8x2_e4m3(((const float2 *)in)[i]);
 }
 
-static int check_half2(const float *a, const float *, const float *out) {
-    int wrong = 0;
+/* In f32. */
+static void half2_loop(const float *in, const float *, float *out) {
     for (int i = 0; i < N; i++) {
-        double v = a[i];
+        float v = in[i];
         for (int k = 0; k < HALF_STEPS; k++)
-            v = (v * 0.5 + 1) * 0.5 + 1;
-        wrong += differs(out[i], (float)v, 1e-2f);
+            v = (v * 0.5f + 1) * 0.5f + 1;
+        out[i] = v;
     }
-    return wrong;
 }
 
-static int check_histogram(const float *a, const float *, const float *out) {
-    uint32_t count[BINS] = {0}, is[BINS];
-    int wrong = 0;
-    memcpy(is, out, sizeof is);
+static void histogram_loop(const float *in, const float *, float *out) {
+    uint32_t *count = (uint32_t *)out;
     for (int i = 0; i < N; i++)
-        count[(uint32_t)(a[i] + 15) * 8 % BINS]++;
-    for (int i = 0; i < BINS; i++)
-        wrong += is[i] != count[i];
-    return wrong;
+        count[(uint32_t)(in[i] + 15) * 8 % BINS]++;
 }
 
 /* ---------------------------------------------------------------- program */
 
+typedef void bench_fn(const float *a, const float *b, float *out);
 struct bench {
     const char *name;
-    void (*kernel)(const float *, const float *, float *);
+    bench_fn *kernel, *loop;
     int blocks_x, blocks_y, threads_x, threads_y;
-    check_fn *check;
+    int answers;              /* words of `out` */
+    float absolute, relative; /* how far they may be from the loop's */
 };
 static const struct bench benches[] = {
-    {"alu", alu, BLOCKS, 1, THREADS, 1, check_alu},
-    {"naive_sgemm", naive_sgemm, SIDE / TILE, SIDE / TILE, TILE, TILE, check_sgemm},
-    {"tiled_sgemm", tiled_sgemm, SIDE / TILE, SIDE / TILE, TILE, TILE, check_sgemm},
-    {"reduction", reduction, BLOCKS, 1, THREADS, 1, check_reduction},
-    {"softmax", softmax, N / ROW, 1, 32, 1, check_softmax},
-    {"fp8", fp8, BLOCKS, 1, THREADS, 1, check_fp8},
-    {"half2", half2_chain, BLOCKS, 1, THREADS, 1, check_half2},
-    {"histogram", histogram, BLOCKS, 1, THREADS, 1, check_histogram},
+    {"alu", alu, alu_loop, BLOCKS, 1, THREADS, 1, BLOCKS *THREADS, 1e-3f, 0},
+    {"naive_sgemm", naive_sgemm, sgemm_loop, SIDE / TILE, SIDE / TILE, TILE, TILE, SIDE *SIDE, 0, 0},
+    {"tiled_sgemm", tiled_sgemm, sgemm_loop, SIDE / TILE, SIDE / TILE, TILE, TILE, SIDE *SIDE, 0, 0},
+    {"reduction", reduction, reduction_loop, BLOCKS, 1, THREADS, 1, BLOCKS, 0, 0},
+    {"softmax", softmax, softmax_loop, N / ROW, 1, 32, 1, N, 1e-12f, 1e-4f},
+    {"fp8", fp8, fp8_loop, BLOCKS, 1, THREADS, 1, N, 0, 0},
+    {"half2", half2_chain, half2_loop, BLOCKS, 1, THREADS, 1, N, 1e-2f, 0},
+    {"histogram", histogram, histogram_loop, BLOCKS, 1, THREADS, 1, BINS, 0, 0},
 };
 
 static void must(cudaError_t error, const char *what) {
@@ -238,8 +214,35 @@ static void must(cudaError_t error, const char *what) {
     }
 }
 
+/* Milliseconds. */
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The loop's answers, and its median time. */
+static double loop(const struct bench *bench, int rounds, const float *a, const float *b, float *out) {
+    double *took = (double *)malloc((size_t)rounds * sizeof *took);
+    for (int i = 0; i < rounds; i++) {
+        memset(out, 0, N * sizeof *out);
+        took[i] = now();
+        bench->loop(a, b, out);
+        took[i] = now() - took[i];
+    }
+    qsort(took, (size_t)rounds, sizeof *took, by_value);
+    const double median = took[(rounds - 1) / 2];
+    free(took);
+    return median;
+}
+
 static int run(const struct bench *bench, int rounds) {
-    static float a[N], b[N], out[N];
+    static float a[N], b[N], out[N], should[N];
     float *device[3];
     for (int i = 0; i < N; i++) {
         const uint32_t random = (uint32_t)i * 2654435761u;
@@ -257,8 +260,12 @@ static int run(const struct bench *bench, int rounds) {
         must(cudaGetLastError(), bench->name);
     }
     must(cudaMemcpy(out, device[2], sizeof out, cudaMemcpyDeviceToHost), bench->name);
-    const int wrong = bench->check(a, b, out);
-    printf("%s %s: %d wrong\n", wrong ? "FAIL" : "PASS", bench->name, wrong);
+    const double took = loop(bench, rounds, a, b, should);
+    int wrong = 0;
+    for (int i = 0; i < bench->answers; i++)
+        wrong += memcmp(&out[i], &should[i], sizeof *out) != 0 &&
+                 !(fabsf(out[i] - should[i]) <= bench->absolute + bench->relative * should[i]);
+    printf("%s %s: %d wrong; the loop takes %.4f ms\n", wrong ? "FAIL" : "PASS", bench->name, wrong, took);
     return wrong != 0;
 }
 

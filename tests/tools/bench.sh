@@ -73,14 +73,14 @@ has table 'times of the emulator on this computer, not of a GPU'
 echo "$line NVIDIA B200" >>rec.txt
 ! python3 -IB "$root/scripts/bench_report.py" rec.txt two.svg >table 2>&1 || failed "a table of two devices"
 
-# the emulator: sgemm takes 2 s, kernels 1, 3 and 1.6 s in turn, programs 5 s
+# the emulator: sgemm takes 2 s, kernels 1, 3 and 1.6 s in turn, programs 5 s, loops 250 ms
 mkdir -p build/tests
-echo 'echo "tensor core and interpreter"' | stand_in build/tests/bench_emulator
-echo 'echo "forms of $1"' | stand_in build/tests/bench_forms
+printf '%s\n' 'echo "tensor core and interpreter"' 'printf "name,rate,beside\nmma f16,12.5,\n" >"$1"' |
+    stand_in build/tests/bench_emulator
+printf '%s\n' 'echo "forms of $1"' 'printf "form,off_ns\nfma.rn.f32,2.3\n" >"$2"' | stand_in build/tests/bench_forms
 stand_in build/tests/bench_host <<'STAND_IN'
-# bench_host sgemm N | run EMULATOR --time [--umma=fast|b200] PROGRAM ARGS
-[ "$4" != --umma=fast ] || echo "$*" >fast
-[ "$4" != --umma=b200 ] || echo "$*" >>b200
+# bench_host sgemm N | run EMULATOR --time [--threads=N --check=LEVEL] PROGRAM ARGS
+case $4$5 in --threads=*) echo "$4 $5" >>levels ;; esac
 if [ "$1" = sgemm ]; then
     [ -e no_blas ] && exit 1
     echo 2.000000 4 Core
@@ -89,12 +89,13 @@ else
     echo run >>runs
     case $(($(wc -l <runs) % 3)) in 0) t=1.000000 ;; 1) t=3.000000 ;; *) t=1.600000 ;; esac
     echo "sm100emu: kernel: $t s, 4000000 warp instructions, 100000 steps" >&2
+    echo "PASS: the loop takes 250.0000 ms"
     echo "5.000 123.4"
 fi
 STAND_IN
 # emulator RUNS STEP...: bench_emulator.py at 1000 cubed
 emulator() (
-    export SIZE=1000 RUNS="$1"
+    export SIZE=1000 RUNS="$1" CSV=all.csv
     shift
     python "$root/scripts/bench_emulator.py" build "$@" >table 2>&1
 )
@@ -104,15 +105,15 @@ has table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads' 
     ' 1.60 s (1.00-3.00)     1.2 GFLOP/s     4.0 M warp instr.   sgemm 2.00 s (2.00-2.00): 0.80 times (0.50-1.50)' \
     ' 5.00 s (5.00-5.00)' ' 2.50 times (2.50-2.50)' '123 MiB at most'
 lacks table '01_first f16' 8192
-has table '05_fifth f16, fast, kernel'
-has fast 'build/05_fifth --m 1000'
-lacks fast bf16
-has table '05_fifth bf16, b200, kernel'
-has b200 'build/05_fifth --m 1000' '--type tf32' '--type e4m3'
+has table 'naive_sgemm' 'loop  250.000 ms' 'threads, 05_fifth at 1000 cubed: seconds on 1' 'times as fast on'
+has levels '--threads=1 --check=off' '--threads=1 --check=warn' '--threads=1 --check=strict'
+has all.csv 'table,row,column,value' 'products,mma f16,rate,12.5' 'forms,fma.rn.f32,off_ns,2.3' \
+    'plain kernels,alu,loop_ms,250' '"steps, whole",01_first,seconds,5' 'steps,"05_fifth f16, kernel",seconds,1.6' \
+    'threads,05_fifth strict,on_1,'
 touch no_blas
 (export MEMORY=1 && emulator 1 05_fifth) || bad=1
 has table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
-lacks table times sgemm
+lacks table 'sgemm 2' 'times ('
 ! emulator 1 02_second 06_broken || failed "bench_emulator.py forgives a program that fails"
 has table 'build/06_broken failed' 'it broke'
 
