@@ -413,7 +413,7 @@ static const char *say_columns(const struct stuck *root, struct strbuf *b) {
                "it waits for";
     if (!other)
         return NULL;
-    strbuf_put(b, ", %u of the kernel %s", columns_of(sm, other),
+    strbuf_put(b, ", %u of the overlapping kernel %s", columns_of(sm, other),
                diag_function(other->warps[0].grid->kernel->src->name, name, sizeof name));
     return "Let a kernel allocate tensor memory after griddepcontrol.wait, or execute .launch_dependents after its own "
            "allocation. Overlapping kernels share an SM's tensor memory, and the later one waits for the end of the "

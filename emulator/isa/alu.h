@@ -323,8 +323,8 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_SET_EACH, name, TD, TA, TB, TC, TE, expr)
 
 /* The same of an expression `fast` for the host's vectors, which adds to `*doubt` where it may not be what `expr` is;
- * for such lanes `expr` is asked. Without vectors it always is. For u32 (SURE), pairs of u32 (SURE_PAIR) and u64 (SURE_WIDE).
- * ALU_PAIR: pairs without a doubt. */
+ * for such lanes `expr` is asked. Without vectors it always is. For u32 (SURE), pairs of u32 (SURE_PAIR) and u64
+ * (SURE_WIDE). ALU_PAIR: pairs without a doubt. */
 #if defined(ISA_UNIT)
 #define ALU_MAKE_SURE(name, n, TYPE, log, SOURCES, fast, expr, a_, b_, c_)                                             \
     static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \

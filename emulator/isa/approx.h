@@ -104,7 +104,9 @@ APPROX_INLINE uint32_t approx_add_round(uint32_t a, uint32_t b, num_round r, uns
     const float x = approx_operand(a, f), y = approx_operand(b, f), s = x + y, t = s - x;
     const uint32_t minus = (num_f32_bits(x) | num_f32_bits(y)) & (r == NUM_RM ? 0x80000000 : 0);
     const float zero = approx_f32(num_f32_bits(s) | minus); /* an exact sum */
-    return approx_stepped(s == 0 ? zero : s, (x - (s - t)) + (y - t), r, f, doubt);
+    const float lost = (x - (s - t)) + (y - t);
+    *doubt |= lost != lost; /* t overflows beside an operand near FLT_MAX */
+    return approx_stepped(s == 0 ? zero : s, lost, r, f, doubt);
 }
 /* What a product loses is an f32, unless that is too small. */
 APPROX_INLINE uint32_t approx_mul_round(uint32_t a, uint32_t b, num_round r, unsigned f, uint32_t *doubt) {

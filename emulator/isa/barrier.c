@@ -67,15 +67,6 @@ static bool predicates(struct warp *w, const struct insn *in, uint32_t *set) {
     return true;
 }
 
-/* The warp's live lanes come together: then they are `mask`. False where the handler returns *status instead. */
-static bool whole_warp(struct warp *w, const struct insn *in, uint32_t *mask, enum warp_status *status) {
-    *status = WARP_JUMP;
-    if (warp_isolate(w, in, *mask) || !warp_sync_lanes(w, in, w->live, status))
-        return false;
-    *mask = w->g->mask;
-    return true;
-}
-
 /* Threads of all warps that have not exited, in whole warps. */
 static uint32_t live_threads(const struct cta *cta) {
     uint32_t n = 0;
@@ -159,26 +150,44 @@ static bool bar_enter(struct warp *w, const struct insn *in, uint32_t mask) {
     return true;
 }
 
+/* A warp that has arrived waits. Its lanes may have come from different places: then each group waits by itself. */
+static bool still_waits(struct warp *w, const struct insn *in, uint32_t last) {
+    const struct bar_form *f = in->data;
+    const struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
+    if (bar->phase == w->bar_phase)
+        bar_check(w, in, w->bar_waiting - 1, f->b != NULL, last);
+    return bar->phase == w->bar_phase;
+}
+
+static enum warp_status bar_wait(struct warp *w, const struct insn *in) {
+    return warp_wait(w, in,
+                     &(struct warp_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
+}
+
 static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct bar_form *f = in->data;
-    enum warp_status status;
-    if (!whole_warp(w, in, &mask, &status))
+    enum warp_status status = WARP_JUMP;
+    if (warp_isolate(w, in, mask))
         return status;
-    const bool waits = w->bar_waiting != 0;
-    if (!waits && !bar_enter(w, in, mask))
-        return WARP_FAULT;
-    struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
-    if (bar->phase == w->bar_phase)
-        bar_check(w, in, w->bar_waiting - 1, f->b != NULL, waits ? 0 : mask);
-    if (f->op == BAR_ARRIVE) {
-        w->bar_waiting = 0;
-        return WARP_NEXT;
+    if (w->bar_waiting && still_waits(w, in, 0))
+        return bar_wait(w, in);
+    if (!warp_sync_lanes(w, in, w->live, &status))
+        return status;
+    mask = w->g->mask;
+    if (!w->bar_waiting) {
+        if (!bar_enter(w, in, mask))
+            return WARP_FAULT;
+        const bool waits = still_waits(w, in, mask);
+        if (f->op == BAR_ARRIVE) {
+            w->bar_waiting = 0;
+            return WARP_NEXT;
+        }
+        if (waits)
+            return bar_wait(w, in);
     }
-    if (bar->phase == w->bar_phase)
-        return warp_wait(w, in,
-                         &(struct warp_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
     w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_BARRIER};
     tell_bar(w, in, mask, SYNC_BAR_PASS, w->bar_waiting - 1, w->bar_phase);
+    const struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
     w->bar_waiting = 0;
     for (struct warp_part p = {0}; warp_next_part(w, in, &p);)
         bar_result(w, p.in->data, bar, p.lanes);

@@ -154,7 +154,7 @@ HALF_INLINE uint32_t half_fma_bf16(uint32_t a, uint32_t b, uint32_t c, unsigned 
     return half_finish_bf16(half_sum_odd(half_product_bf16(a, b, doubt), num_f32_from_bits(c << 16)), f);
 }
 
-/* --- .approx functions of f16 and bf16, in f32: num/approx.c ------------------------------------------------------- */
+/* --- .approx functions of f16 and bf16, in f32: num/approx.c ------------------------------------------------------ */
 
 /* The code of an f32 in the format, to nearest. */
 HALF_INLINE uint32_t half_of_f32(uint32_t a, bool bf16) { return bf16 ? half_bf16_of_f32(a) : half_f16_of_f32(a); }
@@ -190,7 +190,7 @@ HALF_INLINE float half_ex2(float x, bool bf16) {
     return x == x ? d : num_f32_from_bits(NUM_NAN_F32);
 }
 
-/* tanh x = m / (m + 2), m = e^2x - 1; of a small x the code is x's own, as x^3 / 3 is less than half of its last bit. */
+/* tanh x = m / (m + 2), m = e^2x - 1; of a small x the code is x's own: x^3 / 3 is less than half of its last bit. */
 HALF_INLINE float half_tanh(float x, bool bf16) {
     (void)bf16;
     const uint32_t bits = num_f32_bits(x), sign = bits & 0x80000000;

@@ -1,5 +1,5 @@
-/* isa/local.h - private to isa/memory.c: loads and stores of all lanes at one place in their local memory, elements of 4
- * or 8 bytes. Spilled registers and a thread's own variables are so.
+/* isa/local.h - private to isa/memory.c: loads and stores of all lanes at one place in their local memory, elements of
+ * 4 or 8 bytes. Spilled registers and a thread's own variables are so.
  */
 #ifndef ISA_LOCAL_H
 #define ISA_LOCAL_H

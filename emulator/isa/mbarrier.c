@@ -145,8 +145,8 @@ static bool name_the_same(const struct warp *w, const struct mbar_form *f, uint3
     return !rest && !(warp_poison(w, f->addr->slot) & mask);
 }
 
-/* The lanes arrive at one object of their CTA with one count, within its phase, and nobody listens: one arrival, then, of all.
- * False: nothing has happened. */
+/* The lanes arrive at one object of their CTA with one count, within its phase, and nobody listens: then all are one
+ * arrival. False: nothing has happened. */
 static bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask, uint64_t states[MACH_WARP]) {
     const struct mbar_form *f = in->data;
     const uint32_t first = warp_lowest(mask), lanes = (uint32_t)__builtin_popcount(mask);

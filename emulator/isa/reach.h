@@ -1,13 +1,15 @@
 /* isa/reach.h - loads and stores of a warp by the host's vectors (isa/unit.h): the addresses of all lanes at once, one
  * check of their bounds, and bytes that are moved, gathered or scattered.
  *
- * This is for what nearly every access is: weak, of 1 to 16 bytes a lane, all lanes in one allocation, in the shared
- * memory of their own CTA or in their local memory, nothing poisoned. Of everything else reach_open says so, and nothing has happened then.
+ * This is for what nearly every access is: weak, of 1 to 32 bytes for each lane, all lanes in one allocation, in the
+ * shared memory of their own CTA or in their local memory, nothing poisoned. Everything else reach_open refuses, and
+ * nothing has happened then.
  */
 #ifndef ISA_REACH_H
 #define ISA_REACH_H
 
 #include "isa/isa.h"
+#include "isa/unit.h"
 #include "simd/vectors.h"
 
 #define REACH_INLINE static inline __attribute__((always_inline))

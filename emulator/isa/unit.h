@@ -9,6 +9,14 @@
 
 #include "simd/target.h"
 
+/* As memcpy, of which gcc makes a call or a slow instruction; a constant multiple of 32 bytes. */
+typedef int unit_vector __attribute__((vector_size(32), aligned(4), may_alias));
+static ALWAYS_INLINE void unit_copy(void *d, const void *s, unsigned bytes) {
+    UNROLL
+    for (unsigned i = 0; i < bytes / 32; i++)
+        ((unit_vector *)d)[i] = ((const unit_vector *)s)[i];
+}
+
 /* clang-format off */
 #define ISA_UNIT_FAMILIES(F) \
     F(arithmetic) F(integer) F(float) F(compare) F(select) F(logic) F(move) F(permute) F(convert) F(memory) \
@@ -32,14 +40,6 @@
 #define isa_bind_mma ISA_UNIT_NAME(isa_bind_mma)
 #define alu_bind_half ISA_UNIT_NAME(alu_bind_half)
 #define alu_bind_narrow ISA_UNIT_NAME(alu_bind_narrow)
-
-/* As memcpy, of which gcc makes a call or a slow instruction; a constant multiple of 32 bytes. */
-typedef int unit_vector __attribute__((vector_size(32), aligned(4), may_alias));
-static ALWAYS_INLINE void unit_copy(void *d, const void *s, unsigned bytes) {
-    UNROLL
-    for (unsigned i = 0; i < bytes / 32; i++)
-        ((unit_vector *)d)[i] = ((const unit_vector *)s)[i];
-}
 #endif
 
 #endif

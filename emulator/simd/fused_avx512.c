@@ -352,7 +352,7 @@ AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
         run(f, same_b, (struct form){false, false});
 }
 
-/* --- four-bit operands: as in fused_avx2.c, where there is more to read -------------------------------------------- */
+/* --- four-bit operands: as in fused_avx2.c, where there is more to read ------------------------------------------- */
 
 /* E of 16 rows of a column. */
 AVX512 static ALWAYS_INLINE __m512i align_blocks(const struct simd_fused *f, const struct fused_blocks *a,

@@ -271,8 +271,8 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct simd_tile *t, uint32_t se
     }
 }
 
-/* A segment of A by pairs along K: of each pair four vectors, whose lanes are even and odd k of one row in turn. The sum
- * of neighbours (vhaddps) in the first two, and in the others, is 8 rows in their order. */
+/* A segment of A by pairs along K: of each pair four vectors, whose lanes are even and odd k of one row in turn. The
+ * sum of neighbours (vhaddps) in the first two, and in the others, is 8 rows in their order. */
 AVX2 static void pair_rows(const struct simd_tile *t, uint32_t seg, float *to) {
     const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0);
     for (uint32_t k = 0; k < t->k; k += 2, a += 2 * SIMD_PANEL)

@@ -301,7 +301,7 @@ DIAG(aligned_exited) = {
     .rule = "a tcgen05 instruction with .sync.aligned waits until all threads of the warp execute it",
     .hint = "Let all 32 lanes execute the instruction, and return after it. Here the other lanes had exited early",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .reason = "by the ISA by the ISA the instruction waits for threads that never come. No chip is known to hang.",
+    .reason = "by the ISA the instruction waits for threads that never come. No chip is known to hang.",
 };
 
 /* Barriers leave out threads that have exited (9.7.13.1, 9.7.13.3); these instructions do not. */

@@ -368,7 +368,7 @@ uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64
         if (!locked)
             pthread_mutex_lock(&s->lock);
         locked = true;
-        if (region->sorted || region->num_writes)
+        if (region->sorted || region->num_writes || region->any_lost)
             break;
         list(c, region, &l);
     }

@@ -31,7 +31,7 @@
 #define LOG_MOST (64u << 10)  /*  and at most */
 #define TRIES 256u            /* more misses than this, and than hits: the CTA goes on without epochs */
 
-/* An entry of the log, a multiple of 8 bytes. The lanes' addresses follow, unless they are even, and what they wrote. */
+/* An entry of the log, a multiple of 8 bytes. Uneven addresses of the lanes follow it, and then what they wrote. */
 struct entry {
     uint32_t time, lanes;
     uint32_t first, step; /* even: all lanes access, lane l at `first` + l * `step` */

@@ -42,9 +42,10 @@ struct word {
     uint32_t value; /* that was written; for a quad it is in block.held */
 };
 
-/* Lanes of a warp usually access memory side by side. Then a quad has one stamp for several lanes. The upper bits of its
- * `lane` say how they share the quad; the others are the lane of the first byte. In the stamp of a list of readers: how
- * any of them does. If other lanes or bytes come, or a conflict is possible, the quad is split into its words. */
+/* Lanes of a warp usually access memory side by side. Then a quad has one stamp for several lanes. The upper bits of
+ * its `lane` say how they share the quad; the others are the lane of the first byte. In the stamp of a list of
+ * readers: how any of them does. If other lanes or bytes come, or a conflict is possible, the quad is split into its
+ * words. */
 #define SHARE 32u
 enum share {
     SHARE_ONE, /* one lane has all bytes */

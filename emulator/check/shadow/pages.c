@@ -431,8 +431,9 @@ bool page_ignores(const struct page *p, const struct mark *m, uint64_t at, uint3
     FOR_SECTORS(base, at, size) {
         const struct mark part = part_of(m, NULL, at, size, base);
         const uint32_t sector = sector_of(base);
-        if (bit_is_set(p->written, sector) ||
-            part.mask & ~atomic_load_explicit(&p->lost[LOST_READ][sector], memory_order_relaxed))
+        /* A write sets `written`, and clears `lost`, which later reads may set again: that is loaded first. */
+        if (part.mask & ~atomic_load_explicit(&p->lost[LOST_READ][sector], memory_order_acquire) ||
+            bit_is_set(p->written, sector))
             return false;
     }
     return true;

@@ -190,6 +190,9 @@ REF(rsqrt_ftz64, num_rsqrt_approx_ftz_f64(a))
 /* constants as the parser and lowering give them */
 REF(plus_half, LANE(add32, FE_TONEAREST, 0, 0))
 static uint64_t imm_half(const struct alu_in *in) { return plus_half(&(struct alu_in){.a = in->a, .b = 0x3f000000}); }
+/* Beside -FLT_MAX what a sum lost cannot be had from the sum. */
+REF(rounded_down, LANE(add32, FE_DOWNWARD, 0, 0))
+static uint64_t imm_max(const struct alu_in *in) { return rounded_down(&(struct alu_in){.a = in->a, .b = 0xff7fffff}); }
 static uint64_t imm_f64(const struct alu_in *in) { return bits64(f64(in->a) * -2.5); }
 
 #define OPS32(text, op, ops)                                                                                           \
@@ -321,6 +324,7 @@ static const struct alu_case cases[] = {
     {"rsqrt.approx.ftz.f64 %dl, %al;", 'D', rsqrt_ftz64},
     {"add.f32 %dw, %aw, 0f3F000000;", 'w', imm_half},
     {"add.f32 %dw, %aw, 0.5;", 'w', imm_half},
+    {"add.rm.f32 %dw, %aw, 0fFF7FFFFF;", 'w', imm_max},
     {"mul.f64 %dl, %al, 0dC004000000000000;", 'D', imm_f64},
     {"mul.f64 %dl, %al, -2.5;", 'D', imm_f64},
     {"mul.f64 %dl, %al, 0fC0200000;", 'D', imm_f64},
