@@ -56,7 +56,8 @@ REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, struct
     isa_tell_span(w, in, &s, size, mask, effect, NULL);
 }
 
-/* One register of lanes that follow each other: element e of `count`. */
+/* One register of lanes that follow each other: element e of `count`. Here and below, INDEPENDENT is a pragma for the
+ * loop after it. After `if` or `else` the pragma and its loop are the whole branch. */
 REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsigned count) {
     const uint32_t *s = (const void *)p;
     if (count == 1)

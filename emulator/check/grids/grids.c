@@ -273,8 +273,8 @@ static void meets(void *ctx, struct touch *earlier, const struct touching *t, ui
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* touches_fn: a strong read finds another task's strong write. From now on the running task counts as after that task,
- * which may have released by it. */
+/* touches_fn: a strong read finds another task's strong write. That task may have released by this write, so from now
+ * on the running task counts as after it. */
 static void sees(void *ctx, struct touch *earlier, const struct touching *t, uint64_t at) {
     struct grids *g = ctx;
     (void)t;

@@ -6,8 +6,8 @@
  * later task is compared with the accesses of tasks that need not be complete by then (tasks.h). In a program of one
  * stream whose kernels do not launch their dependents early, nothing is kept or compared.
  *
- * A grid counts as after griddepcontrol.wait if one of its threads has executed it, and this is known: what the wait
- * makes visible it makes visible to the grid.
+ * An access counts as after griddepcontrol.wait if its maker knows that a thread of the grid has executed that wait. It
+ * may be any thread: what the wait makes visible it makes visible to the whole grid.
  */
 #ifndef CHECK_GRIDS_GRIDS_H
 #define CHECK_GRIDS_GRIDS_H

@@ -148,7 +148,7 @@ static void give_gift(const struct sync *s, struct gift *g, unsigned l, const st
         far_join(s->r->clocks.far, &g->of.far[l], from->of.far[l]);
 }
 
-/* This one adds the acts up to `time` of a lane; *who: a flag that the lane wrote last, which names it. */
+/* This one adds the acts of one lane up to `time`. *who names the lane: only its cluster, warp and lane are read. */
 static void give_lane(const struct sync *s, struct gift *g, unsigned l, const struct flag *who, uint32_t time) {
     struct vclock_pool *far = s->r->clocks.far;
     struct vclock *c = NULL;
@@ -200,7 +200,7 @@ static struct gift *gift_now(const struct sync *s) {
     return *latest;
 }
 
-/* If the word's gift is shared: the word gets one of its own, in which the giver's own accesses are added up. */
+/* If the word's gift is shared: the word gets one of its own, which includes the giver's own accesses. */
 static void make_own(const struct sync *s, struct flag *w) {
     if (!w->gift || !w->gift->shared)
         return;
@@ -272,7 +272,9 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
 }
 
 /* A strong read of the word, in one of the tables: acquires what its release sequence has released. A relaxed read of
- * gpu scope observes it twice, because a fence of narrow scope may follow: that takes only this cluster's part. */
+ * gpu scope needs a fence after it, whose scope is not known yet. So it observes the word twice: first only what came
+ * from this cluster, then all. A fence of narrow scope will take only the first (know.narrow), a fence of gpu scope
+ * both. */
 static void take(const struct sync *s, uint64_t key) {
     struct flag *w = find(table(s), key);
     const bool far = !s->local && !s->narrow;
@@ -312,8 +314,9 @@ static bool acquires(const struct event_access *e) {
     return e->effect & EFFECT_READ && !(e->by.what && strcmp(e->by.what, "red") == 0);
 }
 
-/* Remembers who wrote a word of global memory without a release, and for a read, which such writes it found. No lock:
- * with strong accesses of gpu scope the launch has one island. */
+/* Remembers who wrote a word of global memory without a release, and for a read, which such writes it found. It needs
+ * no lock. A launch whose kernel uses strong accesses of gpu scope has one island (machine/island.h), and clusters of
+ * one island never run at the same time. */
 static void hint(const struct sync *s, const struct event_access *e, uint64_t key) {
     struct flag_hint *h = &s->r->grid->hints[key % HINTS];
     const bool known = h->key == key && h->num;
@@ -349,8 +352,9 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
     }
 }
 
-/* May the lanes read as one? They must read the same word, and so far know the same. A relaxed read observes twice (see
- * take); then the warp may have no other strand, or the lanes could merge with it in between. */
+/* May the lanes read as one? They must read the same word, and so far know the same. A relaxed read observes the word
+ * twice (see take). Then the warp may have no other strand: between the two observations the lanes could merge with it.
+ */
 static bool reads_as_one(const struct sync *s, const struct event_access *e) {
     const bool twice = !s->narrow && !sem_acquires(s->order);
     const struct warp_watch *w = &s->r->warps[s->warp];
@@ -370,6 +374,8 @@ void flags_sync(struct race *r, const struct event_access *e) {
                      .order = e->by.order,
                      .scope = e->by.scope,
                      .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED};
+    /* global memory is not checked, or the qualifiers are those of the fence in tensormap.cp_fenceproxy: its accesses
+     * themselves pass nothing on */
     if (!r->grid || maps_is_copy(e))
         return;
     const bool as_one = reads_as_one(&s, e);

@@ -112,7 +112,8 @@ static void take_scoped(struct race *r, struct vclock **to, const struct meeting
         vclock_join(&r->clocks, to, m->done[l]);
 }
 
-/* The same as arrive, for the layers of the strict level. A release fence limits a relaxed arrival to its scope. */
+/* The part of arrive (below) for the layers of the strict level. A release fence limits a relaxed arrival to its scope.
+ */
 static void arrive_strict(struct arriving *a, const struct know *k, const struct sem *how) {
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
     /* a fence and a relaxed arrival reach the threads within both scopes */
@@ -303,9 +304,9 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
     merge(r, w);
 }
 
-/* fence.proxy.async::generic.acquire makes known to the async proxy what a .release covers. Each also acts as a thread
- * fence: the .release as if one came after it, because a relaxed arrival then passes on what it covers (9.7.13.17,
- * example), and the .acquire as if one came before it. */
+/* fence.proxy.async::generic.acquire makes known to the async proxy what a .release covers. Each of the two also acts
+ * as a thread fence. The .release acts as if a thread fence followed it, because a later relaxed arrival passes on what
+ * the .release covers (9.7.13.17, example). The .acquire acts as if a thread fence preceded it. */
 void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how) {
     struct warp_watch *w = &r->warps[warp];
     if (sem_acquires(how->order))

@@ -198,8 +198,8 @@ static void shorten(struct race *r, struct warp_ops *w) {
 }
 
 /* A bulk or tensor store to global memory is two operations: the first reads shared memory, the second writes. `n` is
- * the second half of the operation with number `first`: it counts as issued with it, so it has its knowledge and group.
- */
+ * the second half, `first` the number of the first half. Both count as issued together. So `n` gets the first half's
+ * time of issue, its bulk-group, and what its issuers knew. */
 static void follow(struct race *r, struct note *n, uint64_t first) {
     struct warp_ops *w = &r->warps[n->warp].ops;
     const struct note *f = w->bulk;
@@ -391,7 +391,9 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
     }
 }
 
-#define MAPS_OVER 32u /* kept loads of a warp that are complete, but whose map a wait_group may still cover */
+/* The list `maps` of a warp keeps loads until a wait_group covers their read of the tensor map. Of the loads that are
+ * already complete it keeps so many, the latest. */
+#define MAPS_OVER 32u
 
 void note_reads_map(struct race *r, struct note *n) {
     struct warp_ops *w = &r->warps[n->warp].ops;
@@ -407,7 +409,7 @@ void note_reads_map(struct race *r, struct note *n) {
             at = &(*at)->next;
 }
 
-/* The same wait_group, for reads of tensor maps by loads that signal an mbarrier. */
+/* The same as wait_bulk, for reads of tensor maps by loads that signal an mbarrier. */
 static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but) {
     struct warp_ops *w = &r->warps[warp].ops;
     for (struct note **at = &w->maps; *at;) {
@@ -474,7 +476,8 @@ static void give_known(struct race *r, const struct note *n, struct meeting *m) 
             others[l] = vclock_others(&r->clocks, n->now[l], n->warp, n->lanes);
         vclock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
     }
-    if (r->strict) /* also for observers at .cta scope */
+    /* an observer at .cta scope takes only the NEAR layer of the meeting (take_scoped in know.c) */
+    if (r->strict)
         vclock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
     for (unsigned l = 0; l < LAYERS; l++) /* held until the vclock_step is over */
         vclock_drop(&r->clocks, others[l]);

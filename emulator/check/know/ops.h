@@ -51,7 +51,7 @@ struct note {
     uint32_t fenced_at, global_at; /* and how far a proxy fence covered their own accesses: struct know */
     struct done read, written;     /* its reads and writes of shared or tensor memory */
     struct done then;              /* a later operation of another thread that runs after it (9.7.16.6.4.3) */
-    bool spanned;                  /* the shadow got its memory at the issue */
+    bool spanned;                  /* the shadow remembers its bytes since the issue, and ignores them when it runs */
     bool tensor;                   /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;              /* tcgen05.ld; a register of it was used */

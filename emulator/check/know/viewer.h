@@ -13,8 +13,8 @@ struct viewer {
     const struct event_by *by;           /* of the event that is being checked */
     enum event_agent agent;
     bool async; /* it accesses memory through the async proxy */
-    /* For a synchronous tcgen05 operation: the knowledge that counts without tcgen05.fence::after_thread_sync
-     * (9.7.16.6.1). */
+    /* For a synchronous tcgen05 operation: the clocks that count without tcgen05.fence::after_thread_sync, by layer
+     * (9.7.16.6.1). NULL: any other access. */
     struct vclock *const *synchronous;
     const char *what; /* the access, as reports name it */
 };

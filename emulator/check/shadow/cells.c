@@ -43,13 +43,14 @@ struct region {
     } read, written;                              /* all listed ones are within it */
     atomic_bool any_lost;                         /* in `lost`; */
     uint64_t lost[LOST_KINDS][REGION_PAGES / 64]; /* bit for each page with an access that found no room, by kind */
-    struct dropped *_Atomic dropped;              /* NULL: no listed read was dropped */
+    struct dropped *_Atomic dropped;              /* reads beyond BOUND_READS; NULL: none */
     struct page *_Atomic page[REGION_PAGES];      /* or NULL */
 };
 
-/* Reads that were not listed, because there were too many. A later write has the region sorted. */
+/* Reads that were not listed, because the list had BOUND_READS already. Lives until the launch ends. A later write
+ * moves the region's accesses to its pages. */
 struct dropped {
-    bool alone;                                                     /* no write is listed */
+    bool alone;                                                     /* no write is listed, until the region is sorted */
     uint64_t sectors[LOST_WRITE][REGION_PAGES * PAGE_SECTORS / 64]; /* LOST_READ, LOST_STRONG: bit for each */
     struct listed latest[LOOP_READS];                               /* of those that are listed: the last ones */
 };
@@ -252,7 +253,9 @@ static bool is_again(struct listed *list, uint32_t num, const struct listed *l) 
     return false;
 }
 
-/* Would a listed access change nothing? It is a read that would be dropped, and others of its sectors were. */
+/* Would it change nothing to list this access? Then it needs no lock. It must be a read that list() would drop, from
+ * sectors that all have a dropped read of its kind. And it must not repeat one of the latest listed reads, whose entry
+ * would then be renewed (is_again). */
 static bool is_dropped(const struct region *region, const struct listed *l) {
     const struct dropped *d = region->dropped;
     const struct mark m = brief_mark(&l->who);
@@ -291,7 +294,7 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     extend(writes ? &region->written : &region->read, l);
 }
 
-/* NULL: it has none yet. */
+/* The region of that number in the list; NULL: no access so far. */
 static struct region *find_region(struct region *list, uint64_t number) {
     while (list && list->number != number)
         list = list->next;
@@ -324,7 +327,8 @@ static bool touch_list(struct cells *c, struct shard *s, struct region *region, 
     if (is_dropped(region, l))
         return true;
     pthread_mutex_lock(&s->lock);
-    if (!region->sorted && (t->written || is_full(region, l))) /* listed writes have no values */
+    /* a write whose values are known goes to the pages, because the lists keep no values */
+    if (!region->sorted && (t->written || is_full(region, l)))
         sort(c, region);
     const bool takes = !region->sorted;
     if (takes) {

@@ -25,13 +25,14 @@
 #define WHO_BITS 11u
 #define WHO ((1u << WHO_BITS) - 1)
 #define MANY (WHO - 1)   /* several threads, or parts of a word */
-#define STRONG (WHO - 2) /* atomics of any threads */
+#define STRONG (WHO - 2) /* atomics of any threads, but no other strong accesses */
 #define LAST_EPOCH (UINT32_MAX >> WHO_BITS)
 #define LOG_FIRST (16u << 10) /* bytes of a log, at first, */
 #define LOG_MOST (64u << 10)  /*  and at most */
 #define TRIES 256u            /* more misses than this, and than hits: the CTA goes on without epochs */
 
-/* An entry of the log, a multiple of 8 bytes. Uneven addresses of the lanes follow it, and then what they wrote. */
+/* An entry of the log, a multiple of 8 bytes. Uneven addresses of the lanes follow it, and then what they wrote.
+ * `strong`: an atomic, or any access with an order (STAMP_STRONG); the cells' STRONG is for atomics alone. */
 struct entry {
     uint32_t time, lanes;
     uint32_t first, step; /* even: all lanes access, lane l at `first` + l * `step` */
@@ -52,7 +53,7 @@ struct epochs {
     uint32_t used, ended;  /*  those in use; and of these, those of epochs before this one */
     uint32_t hits, misses; /* accesses that the cells showed to have no conflict; others */
     struct epoch_warp {
-        uint32_t known;         /* the warp knows that earlier epochs are over; as the epoch's bits of a cell */
+        uint32_t known;         /* the warp knows that epochs before this one are over; << WHO_BITS, as in a cell */
         uint32_t next;          /* `known` after it passes the barrier at which it has arrived; 0: no change */
         uint32_t last, arrived; /* times of its last access, and of its last arrival */
         uint32_t number;        /* of the barrier at which it arrived last */
@@ -224,6 +225,9 @@ static bool visit_row(struct epochs *p, const struct visit *v, const struct even
     return true;
 }
 
+/* Compares an access of any form with the cells, and enters it. False: not all lanes fit, and some may have been
+ * entered. A read gets a struct visit with constants in it, so the compiler can leave out the tests of them. `strong`
+ * is 0 there, because an atomic also writes. */
 static bool visit_all(struct epochs *p, const struct visit *v, const struct event_access *e) {
     if (visit_row(p, v, e))
         return true;

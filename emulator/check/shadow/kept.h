@@ -44,8 +44,8 @@ struct word {
 
 /* Lanes of a warp usually access memory side by side. Then a quad has one stamp for several lanes. The upper bits of
  * its `lane` say how they share the quad; the others are the lane of the first byte. In the stamp of a list of
- * readers: how any of them does. If other lanes or bytes come, or a conflict is possible, the quad is split into its
- * words. */
+ * readers the upper bits are the greatest `enum share` of any reader. If other lanes or bytes come, or a conflict is
+ * possible, the quad is split into its words. */
 #define SHARE 32u
 enum share {
     SHARE_ONE, /* one lane has all bytes */
@@ -54,7 +54,7 @@ enum share {
     SHARE_FINE, /* from here on lanes have less than a word each */
     SHARE_HALVES = SHARE_FINE,
     SHARE_BYTES,
-    SHARE_ACROSS, /* halves, each by the fourth lane after that of the half before: ldmatrix.trans */
+    SHARE_ACROSS, /* 2 bytes for each lane, and each lane is 4 after the one before: ldmatrix.trans */
 };
 static inline enum share share_of(const struct stamp *s) { return s->lane / SHARE; }
 static inline uint32_t share_lane(uint32_t lane, uint32_t byte) {

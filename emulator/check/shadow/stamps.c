@@ -3,7 +3,7 @@
  * Each word has its last writer and the readers since. Earlier accesses are ordered before that write, or were
  * reported. Several readers are in a list (readers.c). A word whose bytes have different histories is split into bytes.
  * Four words with the same history, as a thread's vector access or lanes side by side (even.c) leave them, are one
- * quad. `engine_` marks what an operation's access does here.
+ * quad. Functions named engine_* serve accesses of operations, which are compared here, but kept in spans.c.
  */
 #include "check/shadow/stamps.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define PIECES_AHEAD 16u /* that the host fetches */
+#define PIECES_AHEAD 16u /* expect_piece fetches so many pieces ahead */
 
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
@@ -87,9 +87,9 @@ static void add_reader(struct touch *t, struct stamp *read) {
     readers_append(list, s, t->b->most_readers);
 }
 
-/* Does a thread write the value that is there already? Then the result is the same in each order, and intended. Lanes
- * that write one place with one instruction count so, too: a later read gets the value of one of them, and `value` is
- * that one for each of them, because it is read from memory after the instruction. */
+/* Does a thread write the value that is there already? Then the result is the same in each order, and intended. This
+ * also covers lanes that write one place with one instruction: a later read gets the value of one of these lanes.
+ * `value` is read from memory after the instruction, so it is that lane's value for all of them. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
     return t->writes && !t->v->note && value == w->value;
 }
@@ -182,7 +182,8 @@ static void split_shared(struct bytes_watch *b, const struct word *quad, struct 
     }
 }
 
-/* Splits a quad into its four words; some of them have just been written. */
+/* Splits a quad into its four words. Memory already has the bytes of the access that is being checked. So the words
+ * take their earlier values from `held`. */
 static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
@@ -301,6 +302,10 @@ static inline bool touch_one_word(struct touch *t, uint32_t at) {
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
+/* On an access by lanes of a warp that have one viewer: compares each lane's access and remembers it. `time` and
+ * `flags` go into the stamps. The fast paths are tried first: each returns the lanes that it left, and the loop goes
+ * on with the first of them. [from, to + size) includes the bytes of all lanes; `along`: the first and the last
+ * lane's addresses show it. `together`: so many lanes side by side share a quad; 0: even_touch does not apply. */
 static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
                         uint8_t flags) {
     const bool along = e->affine && e->step >= 0;
@@ -387,7 +392,8 @@ static void engine_word(struct touch *t, struct word *w, uint32_t base, uint32_t
         engine_place(t, &t->b->splits[w->wrote.time].byte[i - base], i);
 }
 
-/* After an operation's write: forgets the accesses of threads, which are ordered before it or were reported. */
+/* After an operation's write: forgets the accesses of threads, which are ordered before it or were reported. If it
+ * wrote only part of a word that is not split, nothing is forgotten: the stamps are also those of the other bytes. */
 static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
     if (w->wrote.flags & STAMP_SPLIT) {
         struct split *s = &t->b->splits[w->wrote.time];
@@ -420,7 +426,9 @@ static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at
     return at + (i - first) * QUAD;
 }
 
-/* An operation's access to a quad. */
+/* An operation's access to a quad that is not split; `whole`: to all its bytes. If lanes share the quad, this only
+ * splits it. Otherwise it compares the quad; after a write to the whole quad it forgets it, after a write to a part it
+ * splits it. If the quad is split now, the caller goes on with its words. */
 static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
     struct word *q = quad_at(k, at);
     if (!t->writes && is_known(t, &q->wrote))
@@ -477,8 +485,9 @@ static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     return false;
 }
 
-/* Pieces of an operand are a stride apart that hosts do not foresee, and of a CTA that has not run for long: what is
- * known of those to come is fetched. */
+/* The CPU does not foresee the addresses of an operand's pieces, which are a stride apart. If their CTA has not run for
+ * long, what is remembered of them may have left the cache. So this fetches it for a piece that will be compared soon.
+ */
 static void expect_piece(const struct bytes_watch *b, const struct pieces *p, uint32_t number) {
     if (number >= p->rows * p->num)
         return;

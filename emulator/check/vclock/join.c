@@ -6,7 +6,8 @@
 /* Four entries. They stay below 2^31, so they are compared as signed numbers: every host's vectors can do that. */
 typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
-/* For each entry of a group: not zero if clock a exceeds b there; if b exceeds a. Exists during one comparison. */
+/* For each entry of a group: `a` is not zero if clock a exceeds clock b there, `b` if clock b exceeds clock a. Exists
+ * during one comparison. */
 struct excess {
     four a, b;
 };

@@ -156,8 +156,8 @@ DIAG(map_fence_missing) = {
 /* The viewer's cluster. */
 static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
-/* What a layer of `now` knows of a cluster: of the viewer's cluster the layer's clock itself, of another one the clock
- * in the set that it holds. */
+/* What a layer of `now` knows of a cluster. For the viewer's own cluster, that is the layer's clock itself. That clock
+ * holds a set with clocks for other clusters: for one of those, it is the clock in the set. */
 static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
                                       uint32_t cluster) {
     return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
@@ -195,8 +195,9 @@ static bool knows_every(const struct toucher *t, const struct vclock *c, enum la
     return true;
 }
 
-/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? It looks at one byte of each
- * unit, the smaller of the two: within it neither the first nor the later lane changes. */
+/* Does the viewer know in the layer the lanes of *first that accessed the bytes `both`? All bytes in a unit of *first
+ * are of one lane, and so are those in a unit of *mine. So it is enough to look at one byte in each stretch of the
+ * smaller unit's size. */
 static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
     const struct vclock *c = vclock_of(t, now, layer, first->cluster);
@@ -230,7 +231,9 @@ static const struct done *done_of(const struct op_record *op, bool wrote) {
 static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
     const struct viewer *v = t->v;
     const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
-    if (op->cluster != cluster_of(t) && !c) /* another island's thread may be changing *d now */
+    /* nothing is known of that cluster. If it is of another island (machine/island.h), a second host thread may be
+     * changing *d now, so *d is not read */
+    if (op->cluster != cluster_of(t) && !c)
         return false;
     switch (d->how) {
     case DONE_TOKEN:
@@ -325,7 +328,7 @@ static bool is_pending(const struct toucher *t, const struct mark *first, const 
     return false;
 }
 
-/* Does a thread of the viewer's CTA know of *first? */
+/* Does a CTA mate of the viewer, a thread of the viewer's CTA, know of *first? */
 static bool mate_knows(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     const struct race *r = t->r;
     const uint32_t from = t->v->warp - t->v->warp % r->warps_each;
@@ -336,7 +339,8 @@ static bool mate_knows(const struct toucher *t, const struct mark *first, const 
     return false;
 }
 
-/* Does the viewer know a later act of another thread in the CTA of *first? Then that thread signalled too early. */
+/* Does the viewer know a CTA mate of *first: a later act of another thread in the CTA that made *first? Then that
+ * thread signalled too early. */
 static bool knows_mate(const struct toucher *t, const struct mark *first) {
     const struct vclock *c = vclock_of(t, t->v->now, LAYER_ORDER, first->cluster);
     const uint32_t each = t->r->warps_each, from = first->warp - first->warp % each;
@@ -425,7 +429,7 @@ static const struct diag *strictly(const struct toucher *t, const struct mark *f
                                                                                                       : NULL;
 }
 
-/* marks_verdict for any kind of load. NULL: the two are ordered, or do not race. */
+/* marks_verdict without its rule for non-coherent loads. NULL: the two are ordered, or do not race. */
 static const struct diag *order_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                         uint32_t both, uint64_t at) {
     struct vclock *const *now = t->v->now;
@@ -444,7 +448,8 @@ static const struct diag *order_verdict(const struct toucher *t, const struct ma
             return is_map_fenced(t, first, at) ? NULL : &map_fence_missing;
         return first->flags & MARK_WRITE ? &missing_fence : &fence_before_overwrite;
     }
-    /* its thread has read a flag, and this strong read may begin an acquire pattern that a fence completes */
+    /* the viewer's thread has read a flag that orders *first, but no fence has completed this acquire pattern yet. A
+     * strong access before that fence is not reported: it may be part of the pattern */
     if (t->k && mine->flags & MARK_STRONG && knows(t, t->k->pending, LAYER_ORDER, first, mine, both))
         return NULL;
     if (is_seed(first, mine))

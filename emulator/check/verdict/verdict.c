@@ -282,7 +282,8 @@ DIAG(not_pipelined) = {
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
 /* Does the viewer know, in a layer of tcgen05.fence, that the operation's access is complete? A synchronous operation,
- * such as tcgen05.dealloc, needs no ::after_thread_sync of its own (9.7.16.6.1). */
+ * such as tcgen05.dealloc, needs no ::after_thread_sync of its own (9.7.16.6.1). So for it the clocks in v->synchronous
+ * count as well; for other accesses that is NULL. */
 static bool knows_tensor(const struct viewer *v, enum layer layer, const struct note *first, bool wrote) {
     struct viewer also = *v;
     also.now = v->synchronous;
@@ -302,8 +303,8 @@ static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
-/* verdict_stamp, if `first` is a cp.async that no wait covers. If both threads commit groups and the copying one has
- * committed more, it is a round ahead of the viewer: then its copy came too soon. */
+/* The part of verdict_stamp for a cp.async `first` that no wait covers. If both threads commit groups and the copying
+ * one has committed more, it is a round ahead of the viewer: then its copy came too soon. */
 static const struct diag *copy_verdict(const struct race *r, const struct stamp *first, const struct viewer *v) {
     const struct lane_copies *theirs = r->warps[first->warp].ops.copies, *ours = r->warps[v->warp].ops.copies;
     const uint32_t lane = v->lanes ? (uint32_t)__builtin_ctz(v->lanes) : 0;
@@ -313,7 +314,8 @@ static const struct diag *copy_verdict(const struct race *r, const struct stamp 
     return &not_awaited[cause_of_copy(r, first, v)];
 }
 
-/* verdict_stamp, if the thread made its access after the issue of the operation `v`, without having waited for it. */
+/* The part of verdict_stamp for a thread that made its access after the issue of the operation `v`, without having
+ * waited for the operation. */
 static const struct diag *while_under_way(const struct race *r, const struct stamp *first, const struct viewer *v,
                                           bool writes) {
     if (writes)
@@ -323,8 +325,8 @@ static const struct diag *while_under_way(const struct race *r, const struct sta
     return &source_overwritten[cause_of_read(r, v->note, NULL)];
 }
 
-/* Does it read an operand of tcgen05.mma or .cp? Such a read comes only after its thread's own acts, and after what
- * the thread knew at its last tcgen05.fence::after_thread_sync (9.7.16.11.1). */
+/* Does it read an operand of tcgen05.mma or .cp? For such a read, only two kinds of earlier acts count as ordered: its
+ * thread's own, and those that the thread knew at its last tcgen05.fence::after_thread_sync (9.7.16.11.1). */
 static bool is_operand(const struct viewer *v) { return v->note && v->note->tensor; }
 
 /* Of two ordered accesses: the strict rule that they break (scopes, tcgen05.fence), or NULL. */
@@ -386,9 +388,11 @@ static bool is_pair(const struct note *a, const struct note *b) {
 }
 
 /* Does the tcgen05 operation of `v` run after the operation `first` without a wait? Then *rule is NULL, or a strict
- * rule that they still break. Two operations of one thread do; if they are no pair, they break not_pipelined. But two
- * unlike tcgen05.mma do not, if the first writes what they share. Operations of two threads do if they are a pair and
- * the second thread knows of the first issue; then *first notes that it is complete when the second is. */
+ * rule that the two still break.
+ *   One thread issued both: yes. If they are no pair, they break not_pipelined. But the answer is no for two
+ *     tcgen05.mma that are no pair, if `first` writes what they share.
+ *   Two threads issued them: yes, if they are a pair and the second thread knows that `first` was issued. Then
+ *     first->then notes that `first` is complete when the second operation is. */
 static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                       const struct diag **rule) {
     const struct note *b = v->note;
@@ -409,14 +413,15 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     return true;
 }
 
-/* Is `v` a tcgen05.ld or .st of the warp that has used a register of its tcgen05.ld `first`? That use waited for the
- * value, a true dependency (9.7.16.6.4.5). */
+/* Is `first` a tcgen05.ld whose warp has used a register that it loads, and is `v` a tcgen05.ld or .st of the same
+ * warp? That use waited for the value, a true dependency (9.7.16.6.4.5). */
 static bool depends(const struct note *first, const struct viewer *v) {
     return first->used && v->note && v->note->agent == AGENT_TENSOR_LDST && first->warp == v->note->warp;
 }
 
-/* verdict_note in tensor memory, if the viewer does not know that `first` is complete. If `first` is a tcgen05.ld or
- * .st and the viewer knows of its issue, tcgen05.wait is missing; if it does not, nothing orders the two. */
+/* The part of verdict_note for tensor memory, if the viewer does not know that `first` is complete. If `first` is a
+ * tcgen05.ld or .st and the viewer knows of its issue, tcgen05.wait is missing. If the viewer does not know of the
+ * issue, nothing orders the two. */
 static const struct diag *tensor_verdict(const struct race *r, const struct note *first, const struct viewer *v) {
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor && v->note && v->note->tensor && (first->warp != v->note->warp || first->lanes != v->note->lanes))
@@ -440,7 +445,7 @@ static const struct diag *tensor_strictly(const struct race *r, const struct not
     return race_is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
-/* verdict_note in shared memory, if the viewer does not know that `first` is complete. */
+/* The part of verdict_note for shared memory, if the viewer does not know that `first` is complete. */
 static const struct diag *bytes_verdict(const struct race *r, const struct note *first, bool wrote,
                                         const struct viewer *v, bool writes) {
     if (wrote)
@@ -451,7 +456,7 @@ static const struct diag *bytes_verdict(const struct race *r, const struct note 
 
 const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where) {
-    if (v->note && first->time > v->note->time) { /* `first` was issued after `v`: swap them, judge by what it knew */
+    if (v->note && first->time > v->note->time) { /* `v` is the earlier one: does `first` know of it? */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
         return first == v->note ? NULL
                                 : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
@@ -498,7 +503,7 @@ struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *
                        : first->flags & STAMP_COPY ? "cp.async"
                        : wrote                     ? "a store"
                                                    : "a load";
-    const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then that one was first */
+    const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then `first` came first */
     const bool late =
         (v->note && !known && (first->time > v->note->time || cause_is_ahead(r, first, v))) || rule == &copy_too_soon;
     const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
