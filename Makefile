@@ -245,6 +245,7 @@ UNIT_OPT := $(TUNED:file=-O2 -ftree-vectorize -fno-tree-slp-vectorize) -fno-math
 define unit
 $$(EMU)/obj/isa/%.$(1).o: emulator/isa/%.c $$(EMU)/flags Makefile
 	$$(call say,CC,$$@)
+	$$(if $$(wildcard $$(@D)/.),,@mkdir -p $$(@D))
 	$$(Q)$$(CC) $$(EMU_CFLAGS) $$(UNIT_OPT) $$(UNIT_$(1)) -DISA_UNIT=$(1) -DDIAG_LISTED_ELSEWHERE -MMD -MP -c $$< -o $$@
 endef
 $(foreach u,avx2 avx512,$(eval $(call unit,$(u))))
