@@ -18,6 +18,13 @@
 #define MAX_ROW 2048u /* bytes: 256 elements of 8 */
 #define AHEAD 8u      /* rows that are fetched before they are written */
 
+/* A box, and what its map said when it was read. */
+struct mapped {
+    struct tma_box box;
+    struct tmap m;
+    const char *why; /* the map is refused, or NULL */
+};
+
 struct tile {
     struct tmap m;
     int32_t coord[TMAP_MAX_RANK];
@@ -133,15 +140,22 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
         t->lo = t->hi = 0;
 }
 
-/* Reads the map and lays out the box. False after a fault. */
-static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
+static struct mapped map_read(const struct tma_box *box) {
+    struct mapped b;
+    b.box = *box;
+    b.why = tmap_decode(box->map, &b.m);
+    return b;
+}
+
+/* Lays out the box. False after a fault. */
+static bool tile_make(const struct async_op *op, const struct mapped *b, struct tile *t) {
     memset(t, 0, sizeof *t);
-    const char *why = tmap_decode(box->map, &t->m);
-    if (why)
-        return fault(op, tmap_is_im2col(box->map) ? &unsupported : &bad_map, why);
-    if (!box_fits(op, box, t))
+    t->m = b->m;
+    if (b->why)
+        return fault(op, tmap_is_im2col(b->box.map) ? &unsupported : &bad_map, b->why);
+    if (!box_fits(op, &b->box, t))
         return false;
-    tile_lay_out(box, t);
+    tile_lay_out(&b->box, t);
     return true;
 }
 
@@ -209,13 +223,20 @@ static bool tile_dense(const struct tile *t) {
     return t->width == t->pitch && (t->m.swizzle == TMAP_SWIZZLE_NONE || tile_bytes(t) % 128 == 0);
 }
 
+/* As tile_make, for what is told of an operation before it runs. False: to be refused then. */
+static bool tile_ahead(const struct mapped *b, struct tile *t) {
+    if (b->why || b->m.rank != b->box.rank)
+        return false;
+    memset(t, 0, sizeof *t);
+    t->m = b->m;
+    tile_lay_out(&b->box, t);
+    return true;
+}
+
 /* Bytes of shared memory that the box takes without a gap; 0 where there are gaps, or the map will be refused. */
-static uint64_t dense_bytes(const struct tma_box *box) {
-    struct tile t = {0};
-    if (tmap_decode(box->map, &t.m) || t.m.rank != box->rank)
-        return 0;
-    tile_lay_out(box, &t);
-    return tile_dense(&t) ? tile_bytes(&t) : 0;
+static uint64_t dense_bytes(const struct mapped *b) {
+    struct tile t;
+    return tile_ahead(b, &t) && tile_dense(&t) ? tile_bytes(&t) : 0;
 }
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
@@ -245,7 +266,7 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
 
 struct tile_load {
     struct async_op op;
-    struct tma_box box; /* its map is the one below */
+    struct mapped from; /* its map is the one below */
     _Alignas(8) uint8_t map[TMAP_BYTES];
     struct tma_place place;
 };
@@ -344,7 +365,7 @@ static bool load_planes(const struct tile_load *l, const struct tile *t) {
 static bool run_load(struct async_op *op) {
     const struct tile_load *l = (const struct tile_load *)op;
     struct tile t;
-    if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
+    if (!tile_make(op, &l->from, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
         return true;
     /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
     tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
@@ -356,21 +377,19 @@ static void describe_tile(const struct tile *t, struct event_work *work) {
     work->row = t->inner;
 }
 
-static void describe_box(const struct tma_box *box, struct event_work *work) {
-    struct tile t = {0};
-    work->coord = box->coord;
-    work->rank = box->rows4 ? TMAP_MAX_RANK : box->rank;
-    work->map = box->map;
-    if (tmap_decode(box->map, &t.m) || t.m.rank != box->rank)
-        return; /* to be refused when the operation runs */
-    tile_lay_out(box, &t);
-    describe_tile(&t, work);
+static void describe_box(const struct mapped *b, struct event_work *work) {
+    struct tile t;
+    work->coord = b->box.coord;
+    work->rank = b->box.rows4 ? TMAP_MAX_RANK : b->box.rank;
+    work->map = b->box.map;
+    if (tile_ahead(b, &t))
+        describe_tile(&t, work);
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
     const struct tile_load *l = (const struct tile_load *)op;
-    tma_describe_place(&l->place, dense_bytes(&l->box), work);
-    describe_box(&l->box, work);
+    tma_describe_place(&l->place, dense_bytes(&l->from), work);
+    describe_box(&l->from, work);
 }
 
 static const struct async_kind load_kind = {AGENT_TMA, run_load, describe_load};
@@ -382,11 +401,16 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     uint32_t n;
     if (!tma_places(cta, origin, name, to, 128, places, &n))
         return false;
-    const uint64_t bytes = n ? dense_bytes(box) : 0;
+    struct mapped from;
+    uint64_t bytes = 0;
+    if (n) {
+        from = map_read(box);
+        bytes = dense_bytes(&from);
+    }
     for (uint32_t i = 0; i < n; i++) {
         struct tile_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
-        l->box = *box;
-        l->box.map = l->map; /* as it is now: wait_group lets its issuer change it (9.7.9.27.1.2, 9.7.9.27.2.2) */
+        l->from = from;
+        l->from.box.map = l->map; /* as it is now: wait_group lets its issuer change it (9.7.9.27.1.2, 9.7.9.27.2.2) */
         relaxed_read(l->map, box->map, sizeof l->map);
         l->place = places[i];
         async_lands(&l->op, places[i].cta, places[i].off, bytes);
@@ -401,7 +425,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
 
 struct tile_store {
     struct async_op op;
-    struct tma_box box;
+    struct mapped to;
     uint32_t src;
     num_op reduce;
     struct tma_track *track;
@@ -550,9 +574,10 @@ static bool check_store(const struct tile_store *s, const struct tile *t) {
 }
 
 static bool run_store(struct async_op *op) {
-    const struct tile_store *s = (const struct tile_store *)op;
+    struct tile_store *s = (struct tile_store *)op;
     struct tile t;
-    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)) || !check_store(s, &t))
+    s->to = map_read(&s->to.box); /* as the map is now */
+    if (!tile_make(op, &s->to, &t) || !tma_check_source(op, s->src, tile_extent(&t)) || !check_store(s, &t))
         return true;
     struct tile_write *w =
         async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, &write_kind, op->name, op->cta, &op->origin);
@@ -575,7 +600,7 @@ static void describe_store(const struct async_op *op, struct event_work *work) {
     work->bytes = op->src_bytes;
     work->from = op->cta;
     work->from_off = s->src;
-    describe_box(&s->box, work);
+    describe_box(&s->to, work);
 }
 
 static const struct async_kind store_kind = {AGENT_TMA, run_store, describe_store};
@@ -587,9 +612,9 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;
     struct tile_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
-    s->box = *box;
+    s->to = map_read(box);
     s->src = off;
-    async_reads(&s->op, off, dense_bytes(box));
+    async_reads(&s->op, off, dense_bytes(&s->to));
     s->reduce = reduce;
     s->track = track;
     track->reading++;

@@ -33,7 +33,7 @@ trips COPY_WAITS=1 'waited for more groups' 3 "$launch" "$own" copy_waits block=
 trips BULK=1 'a warp has more' 3 "$launch" "$own" bulk block=1 out:32
 trips SITES=0 'the line of an earlier access' 3 "$launch" "$own" sites block=64 out:4
 trips READERS=1 'more threads read the same word' 3 "$launch" "$own" readers block=128 out:4
-trips SPANS=1 'the same 4096 bytes' 3 "$launch" "$own" spans block=1 buf:32
+trips SPANS=1 'the same 16384 bytes' 3 "$launch" "$own" spans block=1 buf:32
 trips AREAS=1 'different areas' 3 "$launch" "$own" areas
 trips FINDINGS=0 'more findings wait' 3 --schedule=eager "$launch" "$negative/race_mma_rows.ptx" race_mma_rows out:4 \
     buf:5120 block=128

@@ -96,8 +96,14 @@ struct block {
     uint8_t *held;                            /* values that threads wrote to whole quads */
     struct word *words;                       /* 4 bytes each; NULL: no quad is split */
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit for each quad: its words count instead */
-    struct span *spans;
-    uint32_t num_spans, cap_spans;
+};
+
+/* The spans that have bytes in the same SPANS_BYTES of shared memory, until the cluster ends. An operand of a stage has
+ * mostly that size. */
+#define SPANS_BYTES 16384u
+struct spans {
+    struct span *span;
+    uint32_t num, cap;
     bool any_lost; /* spans were forgotten (BOUND_SPANS), */
     struct lost_bytes {
         uint32_t from, to; /* from == to: none */
@@ -109,8 +115,9 @@ struct epochs; /* epochs.c */
 /* What is remembered of a CTA's shared memory, until the cluster ends. */
 struct bytes_watch {
     struct epochs *epochs; /* NULL: the words below have all accesses */
-    uint32_t num_blocks;
+    uint32_t num_blocks, num_spans;
     struct block *block;
+    struct spans *spans;
     struct readers *lists; /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
     uint64_t most_readers; /* limit for one list: BOUND_READERS */

@@ -45,6 +45,8 @@ static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
     if (!b->block) {
         b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
         b->block = xcalloc(b->num_blocks, sizeof *b->block);
+        b->num_spans = (owner->smem_end + SPANS_BYTES - 1) / SPANS_BYTES;
+        b->spans = xcalloc(b->num_spans, sizeof *b->spans);
         b->most_readers = race_bound(s->r, BOUND_READERS);
         b->epochs = epochs_fit(s->r) ? epochs_new(s->r, owner) : NULL;
     }

@@ -69,15 +69,15 @@ void spans_drop_pieces(struct pieces *p) {
         xfree(p);
 }
 
-static void drop_span(struct race *r, struct block *k, uint32_t i) {
-    note_drop(r, k->spans[i].note);
-    spans_drop_pieces(k->spans[i].pieces);
-    k->spans[i] = k->spans[--k->num_spans];
+static void drop_span(struct race *r, struct spans *k, uint32_t i) {
+    note_drop(r, k->span[i].note);
+    spans_drop_pieces(k->span[i].pieces);
+    k->span[i] = k->span[--k->num];
 }
 
 /* Forgets the oldest span; a later access to its bytes may need it (BOUND_SPANS). */
-static void forget_span(struct race *r, struct block *k) {
-    const struct span *s = &k->spans[0];
+static void forget_span(struct race *r, struct spans *k) {
+    const struct span *s = &k->span[0];
     struct lost_bytes *lost = &k->lost[s->write];
     const bool none = lost->from == lost->to;
     lost->from = none || s->from < lost->from ? s->from : lost->from;
@@ -87,7 +87,7 @@ static void forget_span(struct race *r, struct block *k) {
 }
 
 /* On an access that may conflict with forgotten spans: announces that a conflict may be missed. */
-static void judge_lost(const struct race *r, const struct block *k, uint32_t from, uint32_t to, bool writes) {
+static void judge_lost(const struct race *r, const struct spans *k, uint32_t from, uint32_t to, bool writes) {
     for (unsigned wrote = !writes; wrote < 2; wrote++)
         if (from < k->lost[wrote].to && k->lost[wrote].from < to)
             race_lost(r, BOUND_SPANS);
@@ -97,11 +97,11 @@ bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct
                  bool writes) {
     struct viewer others;
     bool any = false;
-    for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++) {
-        if (b->block[k].any_lost)
-            judge_lost(r, &b->block[k], from, to, writes);
-        for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
-            const struct span *s = &b->block[k].spans[i];
+    for (uint32_t k = from / SPANS_BYTES; k <= (to - 1) / SPANS_BYTES && k < b->num_spans; k++) {
+        if (b->spans[k].any_lost)
+            judge_lost(r, &b->spans[k], from, to, writes);
+        for (uint32_t i = 0; i < b->spans[k].num; i++) {
+            const struct span *s = &b->spans[k].span[i];
             if ((!s->write && !writes) || from >= s->to || s->from >= to)
                 continue;
             if (!any) {
@@ -118,9 +118,9 @@ bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct
 
 bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                 uint32_t at, uint32_t size, bool writes) {
-    for (uint32_t k = at / BLOCK_BYTES; k <= (at + size - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
-        for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
-            const struct span *s = &b->block[k].spans[i];
+    for (uint32_t k = at / SPANS_BYTES; k <= (at + size - 1) / SPANS_BYTES && k < b->num_spans; k++)
+        for (uint32_t i = 0; i < b->spans[k].num; i++) {
+            const struct span *s = &b->spans[k].span[i];
             if ((!s->write && !writes) || at >= s->to || s->from >= at + size)
                 continue;
             const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
@@ -166,8 +166,7 @@ static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p
     return *at;
 }
 
-/* A new span, for one call of spans_put; and its verdicts so far, because a block mostly has the notes of the block
- * before. */
+/* A new span, for one call of spans_put; and its verdicts so far: the next spans mostly have the same notes. */
 struct coming {
     struct race *r;
     struct cta *owner;
@@ -196,13 +195,13 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
     return a;
 }
 
-/* Compares the new span with those of a block, and adds it. */
-static void put_span(struct coming *c, struct block *k) {
+/* Compares the new span with those of k, and adds it. */
+static void put_span(struct coming *c, struct spans *k) {
     const struct span *s = c->s;
     if (k->any_lost)
         judge_lost(c->r, k, s->from, s->to, s->write);
-    for (uint32_t i = 0; i < k->num_spans; i++) {
-        struct span *old = &k->spans[i];
+    for (uint32_t i = 0; i < k->num; i++) {
+        struct span *old = &k->span[i];
         if (!s->write && !old->write && !supersedes(s, old))
             continue;
         const struct answer *a = ask(c, old);
@@ -216,10 +215,10 @@ static void put_span(struct coming *c, struct block *k) {
         if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(c->r, k, i--);
     }
-    if (k->num_spans && k->num_spans >= race_bound(c->r, BOUND_SPANS))
+    if (k->num && k->num >= race_bound(c->r, BOUND_SPANS))
         forget_span(c->r, k);
-    k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
-    k->spans[k->num_spans++] = *s;
+    k->span = xgrow(k->span, k->num, &k->cap, sizeof *k->span);
+    k->span[k->num++] = *s;
     if (s->pieces)
         s->pieces->holders++;
     note_hold(s->note);
@@ -233,15 +232,16 @@ void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const s
     for (uint32_t i = 0; i < ANSWERS; i++)
         c.answer[i].note = NULL; /* the rest is not read */
     mine.pieces = keep_pieces(latest, s->pieces);
-    for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
-        put_span(&c, &b->block[k]);
+    for (uint32_t k = s->from / SPANS_BYTES; k <= (s->to - 1) / SPANS_BYTES && k < b->num_spans; k++)
+        put_span(&c, &b->spans[k]);
     spans_drop_pieces(mine.pieces);
 }
 
 void spans_free(struct race *r, struct bytes_watch *b) {
-    for (uint32_t i = 0; i < b->num_blocks; i++) {
-        while (b->block[i].num_spans)
-            drop_span(r, &b->block[i], 0);
-        xfree(b->block[i].spans);
+    for (uint32_t i = 0; i < b->num_spans; i++) {
+        while (b->spans[i].num)
+            drop_span(r, &b->spans[i], 0);
+        xfree(b->spans[i].span);
     }
+    xfree(b->spans);
 }
