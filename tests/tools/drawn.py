@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 WHO = ("all", "all", "all", "warp", "lane", "half", "thread")
-VALUES = ("%own", "%own", "%thread", "%lane", "%warp", "%cta", "7")  # equal stores of many threads, or of a few, or of none
+VALUES = ("%own", "%own", "%thread", "%lane", "%warp", "%cta", "7")  # of many threads the same, or of few, or of none
 KINDS = {1: ("u8", "%h"), 2: ("u16", "%h"), 4: ("u32", "%v0"), 8: ("v2.u32", "{%v0, %v1}"),
          16: ("v4.u32", "{%v0, %v1, %v2, %v3}"),
          32: ("v8.u32", "{%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7}")}
@@ -19,13 +19,18 @@ class Kernel:
 
     who, ctas, directives = WHO, 1, ""
 
-    def __init__(self, seed, warps):
+    def __init__(self, seed, warps, places, sizes, offsets):
         self.draw = random.Random(seed)
         self.warps = self.draw.choice(warps)
         self.threads = 32 * self.warps - self.draw.choice((0, 0, 0, 5))
         self.exits = self.draw.random() < 0.1
-        self.few = [self.draw.randrange(self.threads) for _ in range(2)]  # who acts alone: often the same threads
+        # a kernel has a few of all threads, places and forms, so that its accesses often share bytes
+        self.few = [self.draw.choice((0, self.draw.randrange(self.threads))) for _ in range(2)]
+        self.places, self.sizes, self.offsets = self.some(places, 3), self.some(sizes, 2), self.some(offsets, 2)
         self.lines, self.labels, self.arrivals = [], 0, 0
+
+    def some(self, of, most):
+        return [self.draw.choice(of) for _ in range(most)]
 
     def add(self, *lines):
         self.lines.extend(lines)
@@ -103,7 +108,8 @@ class Kernel:
 
     def written(self, parameters, first, last=()):
         """The PTX, with `first` before and `last` after the accesses and barriers."""
-        return "\n".join([".version 8.8", ".target sm_100a", ".address_size 64", ".visible .entry k(%s) %s {" % (parameters, self.directives),
+        return "\n".join([".version 8.8", ".target sm_100a", ".address_size 64",
+                          ".visible .entry k(%s) %s {" % (parameters, self.directives),
                           ".reg .pred %p;", ".reg .b16 %h;", ".reg .b32 %v<8>;",
                           ".reg .b32 %thread, %warp, %lane, %cta, %own, %x, %n;", "mov.u32 %thread, %tid.x;",
                           "shr.u32 %warp, %thread, 5;", "and.b32 %lane, %thread, 31;", "mov.u32 %cta, %ctaid.x;",

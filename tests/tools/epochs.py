@@ -20,16 +20,16 @@ PLACES = ("tid", "next", "pair", "one", "far", "lane", "back")
 
 class Kernel(drawn.Kernel):
     def __init__(self, seed):
-        super().__init__(seed, (1, 2, 3, 4))
+        super().__init__(seed, (1, 2, 3, 4), PLACES, (1, 2, 4, 4, 4, 8, 16), (0, 0, 0, 32, 256))
+        self.operations = self.some(OPERATIONS, 4)
 
     def address(self, size):
         """Sets %a to an address that is a multiple of `size`."""
-        place = self.draw.choice(PLACES)
         of = {"tid": "mov.u32 %x, %thread;", "next": "xor.b32 %x, %thread, 1;", "pair": "shr.u32 %x, %thread, 1;",
               "one": "mov.u32 %x, 3;", "far": "xor.b32 %x, %thread, 32;", "lane": "mov.u32 %x, %lane;",
               "back": "sub.u32 %x, 127, %thread;"}
-        self.add(of[place], "mul.lo.u32 %%x, %%x, %d;" % size,
-                 "add.u32 %a, %s, %x;", "add.u32 %%a, %%a, %d;" % self.draw.choice((0, 0, 0, 32, 256)))
+        self.add(of[self.draw.choice(self.places)], "mul.lo.u32 %%x, %%x, %d;" % size,
+                 "add.u32 %a, %s, %x;", "add.u32 %%a, %%a, %d;" % self.draw.choice(self.offsets))
 
     def matrix(self, operation):
         """ldmatrix or stmatrix, by whole warps."""
@@ -41,11 +41,11 @@ class Kernel(drawn.Kernel):
         self.add(name + (registers + ", [%a];" if operation == "ldmatrix" else "[%a], " + registers + ";"))
 
     def access(self):
-        operation = self.draw.choice(OPERATIONS)
+        operation = self.draw.choice(self.operations)
         if operation.endswith("matrix"):
             self.matrix(operation)
             return
-        size = 4 if operation in ("atom", "red") else self.draw.choice((1, 2, 4, 4, 4, 8, 16))
+        size = 4 if operation in ("atom", "red") else self.draw.choice(self.sizes)
         self.address(size)
         guard = self.guard()
         if operation == "atom":
@@ -59,8 +59,8 @@ class Kernel(drawn.Kernel):
         rounds = self.draw.choice((1, 1, 1, 20))  # 20 fill the log of accesses
         self.arrivals = 2 if rounds == 1 else 15
         self.fill(40, self.draw.uniform(0.2, 0.8))
-        return self.written("", [".reg .b32 %a, %s;", ".shared .align 16 .b8 mem[%d];" % (2 * BYTES), "mov.u32 %s, mem;",
-                                 "mov.u32 %%n, %d;" % rounds, "AGAIN:"],
+        return self.written("", [".reg .b32 %a, %s;", ".shared .align 16 .b8 mem[%d];" % (2 * BYTES),
+                                 "mov.u32 %s, mem;", "mov.u32 %%n, %d;" % rounds, "AGAIN:"],
                             ["sub.u32 %n, %n, 1;", "setp.ne.u32 %p, %n, 0;", "@%p bra AGAIN;", "ret;",
                              *([] if plain else ["mbarrier.inval.shared.b64 [%s];"])])
 
@@ -69,7 +69,8 @@ def findings(emulator, launch, seed, level, plain):
     """What the run reports, without the place of an earlier reader and the hint, which depends on it."""
     kernel = Kernel(seed)
     said = drawn.report([], emulator, launch, kernel.text(plain), kernel, seed, level)
-    return re.sub(r"(and: .*, which reads it\n)(?:  -->.*\n| +ptx:.*\n| +by:.*\n)+( +rule:.*\n) +hint:.*\n", r"\1\2", said)
+    return re.sub(r"(and: .*, which reads it\n)(?:  -->.*\n| +ptx:.*\n| +by:.*\n)+( +rule:.*\n) +hint:.*\n", r"\1\2",
+                  said)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""pages.py EMULATOR LAUNCH_PTX [SEEDS [FIRST]]: accesses of global memory are judged the same in each form they are kept in.
+"""pages.py EMULATOR LAUNCH_PTX [SEEDS [FIRST]]: accesses of global memory are judged the same in each form of keeping
+them.
 
 The checks keep few accesses of a page as runs, and those of a region without conflicts as lists; otherwise they keep
 marks for each sector (emulator/check/shadow/pages.h). Each seed makes a kernel of random accesses, fences and barriers.
@@ -27,7 +28,7 @@ class Kernel(drawn.Kernel):
     who = ("all", *drawn.WHO, "cta")
 
     def __init__(self, seed):
-        super().__init__(seed, (1, 1, 2, 3))
+        super().__init__(seed, (1, 1, 2, 3), PLACES, (1, 2, 4, 4, 4, 8, 16, 32), (0, 0, 0, 32, 1024, 2016))
         self.ctas = self.draw.choice((1, 2, 2, 3))
         self.cluster = self.draw.choice((1, 1, self.ctas))
         if self.cluster > 1:
@@ -40,13 +41,14 @@ class Kernel(drawn.Kernel):
               "next": "xor.b32 %x, %thread, 1;", "pair": "shr.u32 %x, %thread, 1;", "one": "mov.u32 %x, 3;",
               "far": "xor.b32 %x, %thread, 32;", "lane": "mov.u32 %x, %lane;", "back": "sub.u32 %x, 95, %thread;",
               "gap": "shl.b32 %x, %thread, 1;", "row": "mad.lo.u32 %x, %warp, 40, %lane;"}
-        self.add(of[self.draw.choice(PLACES)], "mad.lo.u32 %%x, %%x, %d, %d;" % (size, self.draw.choice((0, 0, 0, 32, 1024, 2016))),
-                 "and.b32 %x, %x, 4095;", "cvt.u64.u32 %a, %x;", "add.u64 %a, %a, %s;")
+        self.add(of[self.draw.choice(self.places)],
+                 "mad.lo.u32 %%x, %%x, %d, %d;" % (size, self.draw.choice(self.offsets)), "and.b32 %x, %x, 4095;",
+                 "cvt.u64.u32 %a, %x;", "add.u64 %a, %a, %s;")
 
     def access(self):
         operation = self.draw.choice(self.operations)
         word = operation.startswith(("atom", "red"))
-        size = 4 if word else self.draw.choice((1, 2, 4, 4, 4, 8, 16, 32))
+        size = 4 if word else self.draw.choice(self.sizes)
         size = 4 if "relaxed" in operation else 16 if size == 32 and "." in operation else size
         self.address(size)
         guard = self.guard()
@@ -59,7 +61,8 @@ class Kernel(drawn.Kernel):
 
     def barrier(self):
         if self.draw.random() < 0.25:
-            self.add(self.draw.choice(("fence.acq_rel.gpu;", "fence.acq_rel.cluster;", "fence.acq_rel.cta;", "membar.gl;")))
+            self.add(self.draw.choice(("fence.acq_rel.gpu;", "fence.acq_rel.cluster;", "fence.acq_rel.cta;",
+                                       "membar.gl;")))
         elif self.cluster > 1 and self.draw.random() < 0.5:
             self.add("barrier.cluster.arrive%s;" % self.draw.choice(("", ".relaxed")), "barrier.cluster.wait;")
         else:
@@ -70,7 +73,8 @@ class Kernel(drawn.Kernel):
         self.fill(30, barriers)
         return self.written(".param .u64 memory, .param .u64 first, .param .u64 start",
                             [".reg .b64 %a, %s, %f;", "ld.param.u64 %s, [memory];", "ld.param.u64 %f, [first];",
-                             "add.u64 %f, %f, %s;", "mad.wide.u32 %f, %cta, 4, %f;", "ld.param.u64 %a, [start];", "add.u64 %s, %s, %a;",
+                             "add.u64 %f, %f, %s;", "mad.wide.u32 %f, %cta, 4, %f;", "ld.param.u64 %a, [start];",
+                             "add.u64 %s, %s, %a;",
                              "setp.eq.u32 %p, %thread, 0;", "@%p red.relaxed.cta.global.add.u32 [%f], 1;",
                              "@%p red.relaxed.cta.global.add.u32 [%f+8000], 1;", "bar.sync 0;"], ["ret;"])
 
