@@ -8,6 +8,7 @@
 #include "base/heap.h"
 #include "machine/memory.h"
 #include "warp/access.h"
+#include "warp/meet.h"
 
 #define CHUNK 4096u      /* instructions, after which it is asked whether anything has come up */
 #define QUIET 4u         /* so often nothing: there will be no more */
@@ -282,7 +283,7 @@ static void copy_warp(struct look *k, const struct warp *from, const struct grou
     w->riding = 0;
     w->before = NULL;
     w->tmem_pending = NULL;
-    w->cp_async = NULL;
+    w->async_groups = NULL;
     w->notes = NULL;
     w->parts = NULL;
     w->loads = NULL;

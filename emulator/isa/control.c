@@ -1,5 +1,6 @@
 /* isa/control.c - bra, brx.idx, call, ret, exit, trap, brkpt (PTX ISA 9.7.12, 9.7.19). */
 #include "isa/isa.h"
+#include "warp/meet.h"
 #include "warp/parts.h"
 
 /* 9.7.12.3. `mask` are the lanes whose guard is true; the others fall through. */

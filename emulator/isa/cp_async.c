@@ -1,4 +1,4 @@
-/* isa/cp_async.c - async-groups, and the non-bulk cp.async family (PTX ISA 9.7.9.25.1, 9.7.9.25.3, 9.7.13.15.15).
+/* isa/cp_async.c - cp.async, and cp.async.mbarrier.arrive (PTX ISA 9.7.9.25.3.1, 9.7.13.15.15).
  *
  * The copies of a warp's lanes that one instruction starts are one operation; those of a warp run in issue order, which
  * is one of the orders that the ISA allows, and lets an mbarrier arrive behind them. They write shared memory through
@@ -6,204 +6,12 @@
  */
 #include "isa/async_group.h"
 
-#include "base/heap.h"
 #include "base/relaxed.h"
 #include "isa/form.h"
 #include "isa/tell.h"
 #include "machine/mbarrier.h"
 
 #define INLINE static inline __attribute__((always_inline))
-
-/* --- async-groups ------------------------------------------------------------------------------------------------- */
-
-/* One group; in a list, oldest first. */
-struct async_group {
-    struct async_group *next;
-    struct async_group *whole; /* what it has from before the warp's lanes parted, or NULL */
-    struct tma_track track;
-};
-
-struct lane_groups {
-    struct async_group *first, *last; /* committed */
-    struct async_group *open;         /* not committed yet, or NULL */
-    uint32_t count;                   /* of the committed ones in the list */
-};
-
-struct isa_async {
-    struct lane_groups lanes[ASYNC_KINDS][MACH_WARP];
-    bool parted; /* lanes have copied or committed alone; until then lane 0's groups of copies are all lanes' */
-    struct lane_groups whole;  /* lane 0's at that time */
-    struct async_group *spare; /* groups that are over, to be taken again */
-    struct async_queue *queue; /* cp.async of this warp */
-};
-
-static struct isa_async *state_of(struct warp *w) {
-    if (!w->cp_async)
-        w->cp_async = xcalloc(1, sizeof(struct isa_async));
-    return w->cp_async;
-}
-
-static bool group_done(const struct async_group *g, bool read) {
-    return g->track.reading == 0 && (read || g->track.writing == 0) && (!g->whole || group_done(g->whole, read));
-}
-
-static struct async_group *new_group(struct isa_async *a, struct async_group *whole) {
-    struct async_group *g = a->spare;
-    if (g)
-        a->spare = g->next;
-    else
-        g = xcalloc(1, sizeof *g);
-    *g = (struct async_group){.whole = whole};
-    return g;
-}
-
-static void spare_groups(struct isa_async *a, struct async_group *g) {
-    for (struct async_group *next; g; g = next) {
-        next = g->next;
-        g->next = a->spare;
-        a->spare = g;
-    }
-}
-
-static void append_group(struct lane_groups *s, struct async_group *g) {
-    g->track.committed = true;
-    if (s->last)
-        s->last->next = g;
-    else
-        s->first = g;
-    s->last = g;
-    s->count++;
-}
-
-/* From here on each lane has its own groups of copies. */
-static void part_lanes(struct isa_async *a) {
-    a->parted = true;
-    a->whole = a->lanes[ASYNC_COPY][0];
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        struct lane_groups *s = &a->lanes[ASYNC_COPY][l];
-        *s = (struct lane_groups){0};
-        for (struct async_group *g = a->whole.first; g; g = g->next)
-            append_group(s, new_group(a, g));
-        if (a->whole.open)
-            s->open = new_group(a, a->whole.open);
-    }
-}
-
-/* All lanes' groups of copies are over: they are one lane's again, unless one is open. */
-static void join_lanes(struct isa_async *a) {
-    struct lane_groups *s = a->lanes[ASYNC_COPY];
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        if (s[l].open)
-            return;
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        spare_groups(a, s[l].first);
-        s[l] = (struct lane_groups){0};
-    }
-    spare_groups(a, a->whole.first);
-    spare_groups(a, a->whole.open);
-    a->whole = (struct lane_groups){0};
-    a->parted = false;
-}
-
-/* The lanes that keep the groups of lanes `mask`, which do something. */
-static uint32_t keepers(struct isa_async *a, enum isa_group_kind kind, uint32_t mask) {
-    if (kind == ASYNC_BULK || a->parted)
-        return mask;
-    if (mask == WARP_ALL_LANES)
-        return 1;
-    part_lanes(a);
-    return mask;
-}
-
-static struct async_group *open_group(struct isa_async *a, enum isa_group_kind kind, uint32_t l) {
-    struct lane_groups *s = &a->lanes[kind][l];
-    if (!s->open)
-        s->open = new_group(a, NULL);
-    return s->open;
-}
-
-struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint32_t l) {
-    return &open_group(state_of(w), kind, l)->track;
-}
-
-static void tell_group(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind event,
-                       enum isa_group_kind kind, uint32_t n, bool read) {
-    const struct event_sync e = {.kind = event, .count = n, .bulk = kind == ASYNC_BULK, .read = read};
-    isa_saw_sync(w, in, mask, WANT_FENCE, e);
-}
-
-void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask) {
-    tell_group(w, in, mask, SYNC_GROUP_COMMIT, kind, 0, false);
-    struct isa_async *const a = state_of(w);
-    WARP_FOR_LANES(l, keepers(a, kind, mask)) {
-        struct lane_groups *s = &a->lanes[kind][l];
-        struct async_group *const now = open_group(a, kind, l);
-        append_group(s, now);
-        if (now->whole && l == 0) /* whose group the copies of all lanes name */
-            now->whole->track.committed = true;
-        s->open = NULL;
-        /* groups complete in the order of their commits: finished ones at the front need no watching */
-        while (s->first != s->last && group_done(s->first, false)) {
-            struct async_group *g = s->first;
-            s->first = g->next;
-            s->count--;
-            g->next = a->spare;
-            a->spare = g;
-        }
-        if (s->count >= ASYNC_MAX_OPS) /* empty groups behind one that has not finished: let that run */
-            w->island->crowded = true;
-    }
-}
-
-/* Have all but the `n` latest committed groups of the lanes finished (`read`: read their sources)? */
-static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
-    const struct isa_async *a = state_of(w);
-    WARP_FOR_LANES(l, kind == ASYNC_BULK || a->parted ? mask : 1) {
-        const struct lane_groups *s = &a->lanes[kind][l];
-        const struct async_group *g = s->first;
-        for (uint32_t i = s->count; i > n; i--, g = g->next)
-            if (!group_done(g, read))
-                return false;
-    }
-    return true;
-}
-
-enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
-                                uint32_t n, bool read) {
-    if (groups_done(w, kind, mask, n, read)) {
-        if (kind == ASYNC_COPY && n == 0 && mask == WARP_ALL_LANES && w->cp_async->parted)
-            join_lanes(w->cp_async);
-        w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_ASYNC};
-        tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
-        return WARP_NEXT;
-    }
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ASYNC, .value = n});
-}
-
-static void free_groups(struct async_group *g) {
-    for (struct async_group *next; g; g = next) {
-        next = g->next;
-        xfree(g);
-    }
-}
-
-void isa_group_destroy(struct warp *w) {
-    struct isa_async *s = w->cp_async;
-    for (unsigned k = 0; s && k < ASYNC_KINDS; k++)
-        for (unsigned l = 0; l < MACH_WARP; l++) {
-            free_groups(s->lanes[k][l].first);
-            xfree(s->lanes[k][l].open);
-        }
-    if (s) {
-        free_groups(s->whole.first);
-        xfree(s->whole.open);
-        free_groups(s->spare);
-    }
-    xfree(s);
-    w->cp_async = NULL;
-}
 
 /* --- cp.async ----------------------------------------------------------------------------------------------------- */
 
@@ -371,10 +179,9 @@ static void describe_copy(const struct async_op *op, struct event_work *work) {
 static const struct async_kind copy_kind = {AGENT_CP_ASYNC, run_copy, describe_copy};
 
 static struct async_queue *copy_queue(struct warp *w) {
-    struct isa_async *s = state_of(w);
-    if (!s->queue)
-        s->queue = async_queue_create(w->cta, "cp.async");
-    return s->queue;
+    if (!w->copy_queue)
+        w->copy_queue = async_queue_create(w->cta, "cp.async");
+    return w->copy_queue;
 }
 
 DIAG(src_size) = {
@@ -454,7 +261,6 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
     struct mach_origin origin = warp_origin(w, in, mask);
     const size_t lanes = MACH_WARP * sizeof(struct copy_lane);
     struct copy_op *c = async_op_create_with(sizeof *c, lanes, &copy_kind, "cp.async", w->cta, &origin);
-    struct isa_async *const a = state_of(w);
     c->lanes = mask;
     c->size = f->size;
     c->whole = find_together(w, in, mask, c);
@@ -462,9 +268,9 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
         async_op_free(&c->op);
         return WARP_FAULT;
     }
-    c->counts = keepers(a, ASYNC_COPY, mask);
+    c->counts = isa_group_lanes(w, ASYNC_COPY, mask);
     WARP_FOR_LANES(l, c->counts) {
-        struct tma_track *track = &open_group(a, ASYNC_COPY, l)->track;
+        struct tma_track *track = isa_group_open(w, ASYNC_COPY, l);
         c->lane[l].track = track;
         track->reading++;
         track->writing++;
@@ -566,37 +372,4 @@ bool isa_bind_cp_async_arrive(struct isa_binder *b, struct insn *in) {
     in->aux = !k.of[PTX_KIND_space];
     in->fn = do_arrive;
     return k.of[PTX_KIND_type];
-}
-
-/* --- commit and wait ---------------------------------------------------------------------------------------------- */
-
-static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
-    isa_group_commit(w, in, ASYNC_COPY, mask);
-    return WARP_NEXT;
-}
-
-static enum warp_status do_wait_group(struct warp *w, const struct insn *in, uint32_t mask) {
-    return isa_group_wait(w, in, mask, ASYNC_COPY, (uint32_t)in->aux, false);
-}
-
-/* wait_all: commit_group and wait_group 0. A group that waits runs it again, and then commits nothing new. */
-static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint32_t mask) {
-    struct isa_async *s = state_of(w);
-    uint32_t open = 0;
-    WARP_FOR_LANES(l, s->parted ? mask : 1) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
-    if (open && !s->parted)
-        open = mask;
-    if (open)
-        isa_group_commit(w, in, ASYNC_COPY, open);
-    return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
-}
-
-bool isa_bind_cp_async_group(struct isa_binder *b, struct insn *in) {
-    (void)b;
-    const bool group = in->src->op == PTX_OP_cp_async_wait_group;
-    in->fn = group ? do_wait_group : in->src->op == PTX_OP_cp_async_wait_all ? do_wait_all : do_commit;
-    if (in->src->num_mods)
-        return false;
-    in->aux = group ? (uint32_t)in->o[0].more->src->imm : 0;
-    return true;
 }

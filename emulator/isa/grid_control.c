@@ -4,6 +4,7 @@
 #include "isa/form.h"
 #include "isa/tell.h"
 #include "machine/mbarrier.h"
+#include "warp/meet.h"
 #include "warp/unwritten.h"
 
 /* --- griddepcontrol ----------------------------------------------------------------------------------------------- */

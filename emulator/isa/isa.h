@@ -51,7 +51,7 @@ warp_fn isa_builtin(const char *name);
 
 /* --- for the scheduler -------------------------------------------------------------------------------------------- */
 
-void isa_group_destroy(struct warp *w); /* async-groups: isa/cp_async.c */
+void isa_group_destroy(struct warp *w); /* async-groups: isa/async_group.c */
 void isa_tmem_destroy(struct warp *w);  /* tcgen05.ld and .st under way: isa/tcgen05_ldst.c */
 /* Frees what the families keep for a warp; the queues of its CTA run no more. */
 static inline void isa_warp_destroy(struct warp *w) {

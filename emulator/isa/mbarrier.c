@@ -18,6 +18,8 @@
  */
 #include "isa/mbarrier.h"
 
+#include "warp/meet.h"
+
 #include <stdio.h>
 
 #define POLL_LIMIT 16u

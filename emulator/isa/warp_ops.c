@@ -7,6 +7,7 @@
 #include "isa/form.h"
 #include "isa/tell.h"
 #include "num/num.h"
+#include "warp/meet.h"
 #include "warp/parts.h"
 
 DIAG(mask_self) = {

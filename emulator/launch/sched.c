@@ -10,6 +10,7 @@
 #include "engines/tc.h"
 #include "isa/isa.h"
 #include "launch/state.h"
+#include "warp/meet.h"
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
 #define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, if this one may wait for that */

@@ -124,7 +124,7 @@ enum event_sync_kind {
     /* fence and membar (9.7.13.4): `fence` says which, by.order and by.scope how; by isa/barrier.c. The one in
      * tensormap.cp_fenceproxy (9.7.13.16), behind its write, by isa/tensormap.c */
     SYNC_FENCE,
-    /* async-groups of a thread (9.7.9.25.3.2-3, 9.7.9.27.2): `bulk` or cp.async; by isa/cp_async.c */
+    /* async-groups of a thread (9.7.9.25.3.2-3, 9.7.9.27.2): `bulk` or cp.async; by isa/async_group.c */
     SYNC_GROUP_COMMIT, /* of what the lanes issued since the last: cp.async, or bulk operations that signal nobody */
     SYNC_GROUP_WAIT,   /* passed: all but the latest `count` groups are complete, or have read their sources: `read` */
     /* tensor memory (9.7.16.6, 9.7.16.8.5, 9.7.16.11); by isa/tcgen05*.c */
@@ -220,7 +220,7 @@ struct event_op {
 /* A group of lanes of a warp is suspended, or goes on. What ended a wait is the latest event about its object: the
  * SYNC_..._PHASE of the same barrier and phase, the OP_COMPLETED of an operation, LIFE_TMEM_DEALLOC, another group's
  * arrival. The lanes that begin a wait end it together, before the CTA has exited unless the launch faults; what the
- * instruction tells once it has its answer comes before the end. Sent by warp/core.c. */
+ * instruction tells once it has its answer comes before the end. Sent by warp/core.c and warp/meet.c. */
 enum event_wait_end {
     WAIT_BEGINS,
     WAIT_MET,       /* what it waited for has come */
@@ -277,7 +277,7 @@ enum event_life_kind {
     LIFE_CTA_START,     /* `bytes` of shared memory */
     LIFE_CTA_EXIT,      /* its last warp has exited; launch/sched.c */
     LIFE_CTA_END,       /* machine/machine.c: its memory is about to be released, its warps are; drop what is kept */
-    LIFE_LANES_EXIT,    /* warp/core.c */
+    LIFE_LANES_EXIT,    /* warp/meet.c */
     LIFE_TMEM_ALLOC,    /* `columns` from `column` on; engines/tc_alloc.c */
     LIFE_TMEM_CLOSING,  /* a pair's dealloc, executed by one CTA of two; told for each `owner` */
     LIFE_TMEM_DEALLOC,

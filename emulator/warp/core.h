@@ -1,5 +1,5 @@
-/* warp/core.h - groups and frames of a warp, its grid, and the loop that runs its instructions: for control flow and
- * for those who create and schedule warps.
+/* warp/core.h - frames of a warp, its grid, and the loop that runs its instructions: for control flow and for those who
+ * create and schedule warps.
  */
 #ifndef WARP_CORE_H
 #define WARP_CORE_H
@@ -37,15 +37,6 @@ static inline struct diag_dim3 warp_cluster_id(const struct warp_grid *g, uint64
 
 /* Tells that the guard of an instruction is poison for lanes `bad`. True: they go on with what the register holds. */
 bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad);
-/* Splits the current group at a branch: `taken` lanes go to target, the others to fall. */
-void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall);
-/* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the
- * instruction as a group of their own. True when it split them off: return WARP_JUMP, and it runs again. */
-bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask);
-/* Lets a parked group go on without the lanes it waits for (the last resort when nothing else can run). */
-void warp_release_parked(struct warp *w, struct group *g);
-/* Lanes of the current group leave the warp for good. */
-enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes);
 
 /* Pushes a frame for `f` and moves the current group into it; false after a fault (depth). */
 bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc);

@@ -76,7 +76,7 @@ struct warp_frame {
 };
 
 struct warp_grid;   /* warp/core.h */
-struct isa_async;   /* isa/cp_async.c: async-groups */
+struct isa_async;   /* isa/async_group.c: async-groups */
 struct isa_pending; /* isa/tcgen05.c: tcgen05.ld results on their way into registers */
 struct warp_notes;  /* warp/unwritten.c: who read what nothing had written */
 struct warp_loads;  /* warp/loads.c: registers that await global memory */
@@ -111,7 +111,7 @@ struct warp {
     uint32_t free_frame;       /* list of free ones before it, latest first, ends with UINT32_MAX */
     struct group groups[MACH_WARP];
     uint32_t num_groups; /* groups behind these were never used */
-    uint32_t riding;     /* lanes that share the current instruction only (warp/core.c) */
+    uint32_t riding;     /* lanes that share the current instruction only (warp/meet.c) */
     struct warp_join joins[MACH_WARP];
     uint8_t *local;            /* .local memory: lane l, byte b at local[l * local_stride + b] */
     uint8_t *local_poison;     /* bit per byte, same order */
@@ -137,12 +137,13 @@ struct warp {
     uint32_t cluster_arrived, cluster_here, cluster_done; /* lanes: isa/barrier.c */
     uint64_t cluster_phase;
     struct warp_waited waited;
-    uint32_t bar_waiting;       /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
-    uint64_t bar_phase;         /* its generation */
-    struct isa_async *cp_async; /* async-groups of its threads: isa/cp_async.c */
-    uint32_t regs;              /* per thread, as setmaxnreg left them; 0: as at launch. isa/grid_control.c */
-    uint32_t setmaxnregs;       /* executed */
-    bool setmaxnreg_told;       /* the warpgroup's first: they differ, and that was reported */
+    uint32_t bar_waiting;           /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
+    uint64_t bar_phase;             /* its generation */
+    struct isa_async *async_groups; /* of its threads: isa/async_group.c */
+    struct async_queue *copy_queue; /* cp.async of this warp */
+    uint32_t regs;                  /* per thread, as setmaxnreg left them; 0: as at launch. isa/grid_control.c */
+    uint32_t setmaxnregs;           /* executed */
+    bool setmaxnreg_told;           /* the warpgroup's first: they differ, and that was reported */
     const struct insn *last_setmaxnreg;
 };
 

@@ -23,6 +23,7 @@ from sm100repo.course.model import FILL
 from sm100repo.drift import Drift, each
 
 ROOM = os.path.join(ROOT, "tests", "course", "near")
+REASONS = {"wrong": "D is wrong", "stopped": "stopped it after far more instructions"}  # others are ids of rules
 
 
 class Miss:

@@ -7,6 +7,7 @@ hole, and the mistakes of several seeds.
 
 import concurrent.futures
 import dataclasses
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import unittest
 
+import near
 from sm100repo import PYTHON, write
 from sm100repo.course import exercise, hints, kernels, predict, repair
 from sm100repo.course.model import FILL, KERNEL, PREDICT, REPAIR
@@ -64,6 +66,14 @@ class Catalogue(unittest.TestCase):
             self.assertLessEqual(max(map(len, {*lines} - {*e.solution.splitlines()})), 120, e.name)
             self.assertNotIn("TODO", e.solution)
             self.assertNotIn("__global__", e.text)
+
+    def test_near_misses(self):
+        """Each changes its hole once, and every rule that it or an exercise names exists."""
+        done = subprocess.run([os.path.join(PRODUCTS, "sm100emu-rules")], capture_output=True, text=True, check=True)
+        rules = {rule["id"] for rule in json.loads(done.stdout)} | {*near.REASONS, "slow"}
+        named = [(e.name, reason) for lesson in LESSONS for e, _, _, reason in near.of_holes(lesson)]
+        named += [(e.name, rule) for e in self.all for rule in (*e.rules, *e.strict)]
+        self.assertEqual([], [f"{name}: {rule}" for name, rule in named if rule not in rules])
 
     def test_the_same_again(self):
         self.assertEqual(self.all, load_all())

@@ -21,7 +21,6 @@ p.add_argument("--seeds", default="1,2,ada")
 p.add_argument("--only", default="")
 O = p.parse_args()
 SEEDS = O.seeds.split(",")
-REASONS = {"wrong": "D is wrong", "stopped": "stopped it after far more instructions"}
 MARGIN = 0.95  # the clock cannot rank kernels that are closer
 ENDLESS = " for (;;) __syncwarp();"  # in a macro, too
 
@@ -48,7 +47,7 @@ class Near(unittest.TestCase):
             mark = self.mark(e, text)
             said = "\n".join([*mark.notes, *(f.rule for f in mark.findings)])
             self.assertEqual(mark.points, points, said)
-            self.assertIn(REASONS.get(reason, reason), said)
+            self.assertIn(near.REASONS.get(reason, reason), said)
 
     def slow(self, e, text):
         with self.subTest(e.name, reason="slow"):

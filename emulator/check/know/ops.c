@@ -251,6 +251,11 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         /* .shift moves rows of its own tensor memory; .cp reads shared memory, by a descriptor */
         n->shifts = n->agent == AGENT_TENSOR_COPY && work->from == work->to && !work->a;
         n->copies_4x256b = n->agent == AGENT_TENSOR_COPY && !n->shifts && work->m == 4;
+        n->before = q->latest;
+        if (n->agent == AGENT_TENSOR_CORE)
+            q->latest.mma = n->time;
+        else if (n->shifts)
+            q->latest = (struct tensor_times){q->latest.mma, n->time, q->latest.mma};
         n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
         n->cta_group = work->cta_group;
         n->fresh = n->agent == AGENT_TENSOR_CORE && !work->accumulate;

@@ -27,6 +27,11 @@ struct done {
     uint32_t warp, lanes, time;
 };
 
+/* Times at which a thread issued its latest tcgen05.mma and .shift, and the latest .mma before that .shift; 0: none. */
+struct tensor_times {
+    uint32_t mma, shift, mma_then_shift;
+};
+
 /* Memory with a count of holders; the last one frees it. */
 struct shared_part {
     uint32_t holders;
@@ -54,6 +59,7 @@ struct note {
     bool spanned;                  /* the shadow remembers its bytes since the issue, and ignores them when it runs */
     bool tensor;                   /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
+    struct tensor_times before;    /* of tcgen05.mma, .cp and .shift: what its thread had issued before */
     bool loads, used;              /* tcgen05.ld; a register of it was used */
     bool reduces;                  /* its writes to shared memory are a reduction */
     bool signals;                  /* it signals an mbarrier and is in no group; */
@@ -107,6 +113,7 @@ struct warp_ops {
     uint32_t group_waited[2];    /* time of the latest wait_group of any lane: for cp.async, for bulk operations */
     struct tensor_queue {
         uint32_t token, steps; /* the token's steps are that lane's tcgen05 operations; so many were issued */
+        struct tensor_times latest;
         bool used;
     } * tensor; /* of each lane, or NULL */
 };

@@ -377,20 +377,28 @@ const struct diag *verdict_strong(const struct race *r, const struct stamp *firs
 }
 
 /* Is it a pair of 9.7.16.6.2? These run in the order of issue, also if two threads issue them (9.7.16.6.4.3). Two
- * tcgen05.mma must have the same accumulator and shape. Not in the ISA's list, but taken as pairs: .mma before
- * .cp.4x256b, and .shift before .shift. */
+ * tcgen05.mma must have the same accumulator and shape. */
 static bool is_pair(const struct note *a, const struct note *b) {
-    if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
-        return a->d == b->d && a->m == b->m && a->n == b->n;
-    if (a->agent == AGENT_TENSOR_CORE || a->shifts)
-        return b->shifts || b->agent == AGENT_TENSOR_CORE || b->copies_4x256b;
-    return b->agent == AGENT_TENSOR_CORE;
+    const bool multiplies = a->agent == AGENT_TENSOR_CORE;
+    if (b->agent == AGENT_TENSOR_CORE)
+        return !multiplies || (a->d == b->d && a->m == b->m && a->n == b->n);
+    return multiplies ? b->shifts : a->shifts && b->copies_4x256b;
+}
+
+/* Does b run after `a`, of the same thread, because of operations between them that are pairs: .mma and .shift before a
+ * .cp.4x256b, .mma before a .shift, or .shift before a .mma? */
+static bool is_chained(const struct note *a, const struct note *b) {
+    if (b->agent == AGENT_TENSOR_CORE)
+        return b->before.shift > a->time; /* of two .mma, as others are pairs */
+    if (b->shifts)
+        return b->before.mma > a->time;
+    return b->copies_4x256b && (a->agent == AGENT_TENSOR_CORE ? b->before.shift : b->before.mma_then_shift) > a->time;
 }
 
 /* Does the tcgen05 operation of `v` run after the operation `first` without a wait? Then *rule is NULL, or a strict
  * rule that the two still break.
- *   One thread issued both: yes. If they are no pair, they break not_pipelined. But the answer is no for two
- *     tcgen05.mma that are no pair, if `first` writes what they share.
+ *   One thread issued both: yes. If neither they nor pairs between them are in order, they break not_pipelined. But
+ *     the answer is no for two such tcgen05.mma, if `first` writes what they share.
  *   Two threads issued them: yes, if they are a pair and the second thread knows that `first` was issued. Then
  *     first->then notes that `first` is complete when the second operation is. */
 static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
@@ -399,8 +407,9 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
         return false;
-    *rule = is_pair(first, b) ? NULL : &not_pipelined;
-    if (first->warp == b->warp && first->lanes == b->lanes)
+    const bool own = first->warp == b->warp && first->lanes == b->lanes;
+    *rule = is_pair(first, b) || (own && is_chained(first, b)) ? NULL : &not_pipelined;
+    if (own)
         return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
     if (*rule || !viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
