@@ -66,12 +66,12 @@ static ALWAYS_INLINE lanes load(const char *base, const struct chain_op *op, uns
 #define LINK(name, n, sources, value)                                                                                  \
     static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
         EACH_PART(PART, n, sources, value)                                                                             \
-        w->pz[op->pz] = 0;                                                                                             \
-        EACH_PART(STORE, 0, 0, 0)                                                                                      \
+        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
         op++;                                                                                                          \
+        EACH_PART(STORE, 0, 0, 0)                                                                                      \
         return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
     }
-#define STORE(k, n, sources, value) ((slot_lanes *)(void *)(base + op->at[0]))[k] = d##k;
+#define STORE(k, n, sources, value) d[k] = d##k;
 #define LINK1(name, value) LINK(name, 0, 1, value) LINK(name, 1, 1, value)
 #define LINK2(name, value) LINK(name, 0, 2, value) LINK(name, 1, 2, value) LINK(name, 2, 2, value)
 #define LINK3(name, value)                                                                                             \
@@ -101,8 +101,10 @@ static const struct chain_op *link_any(char *base, const struct chain_op *op, st
     if (ends)
         w->chain_status = WARP_FAULT;
     op++;
-    /* the links that follow trust that nothing is poison */
-    return ends || w->pz[op[-1].pz] ? op : ((link_fn)op->fn)(base, op, w, HAND(n)); /* that takes nothing handed */
+    if (ends || w->pz[op[-1].pz]) /* the links that follow trust that nothing is poison */
+        return op;
+    chain_clean(w, op);
+    return ((link_fn)op->fn)(base, op, w, HAND(n)); /* that takes nothing handed */
 }
 
 static const struct chain_op *link_end(char *base, const struct chain_op *op, struct warp *w, HANDED) {

@@ -47,6 +47,8 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         written[i] = op[i].pz = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
     }
     op[num].fn = links->end;
+    for (uint32_t i = num; i--;)
+        op[i].own = op[i].in->link ? op[i + 1].own + 1 : 0;
     return 4 * own >= 3 * num ? c : NULL; /* a handler called in between costs more than it saves */
 }
 

@@ -34,6 +34,7 @@ struct chain_op {
     chain_fn fn, entered; /* after the link before it, and where the chain is entered */
     uint32_t at[4];       /* bytes from the frame's first slot: destination, sources */
     uint32_t pz;          /* the destination's word of poison; where it writes no register, one that is never poison */
+    uint32_t own;         /* links from here on before one without a link of its own */
     const struct insn *in;
 };
 
@@ -52,6 +53,12 @@ struct warp_chain {
     const struct chain_links *links;
 };
 
+/* What the next links write is clean from here on: those that read it before it is written were found clean. */
+static inline void chain_clean(struct warp *w, const struct chain_op *op) {
+    for (uint32_t i = 0; i < op->own; i++)
+        w->pz[op[i].pz] = 0;
+}
+
 /* Runs it from link `at` on, at most `most` links, and the island's clock; how many instructions were done. *status: of
  * the last. */
 static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uint32_t at, uint32_t most,
@@ -67,9 +74,12 @@ static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uin
         return 0;
     if (most < c->num - at) {
         memcpy(part, first, most * sizeof *part);
+        for (uint32_t i = 0; i < most; i++)
+            part[i].own = part[i].own < most - i ? part[i].own : most - i;
         part[most] = c->op[c->num];
         first = part;
     }
+    chain_clean(w, first);
     w->chain_clock = w->island->clock;
     w->chain = first;
     w->chain_status = WARP_NEXT;
