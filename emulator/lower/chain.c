@@ -38,7 +38,7 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
             op[i].at[k] = place(f, s);
             if (k && s >= 0 && !among(written, i, (uint32_t)s) && !among(live, c->num_live, (uint32_t)s))
                 live[c->num_live++] = (uint32_t)s;
-            if (k && i && in[-1].link && s == in[-1].o[0].slot)
+            if (k && i && in[-1].link && s == in[-1].o[0].slot && links->own[in->link][k])
                 handed = k;
         }
         op[i].fn = in->link ? links->own[in->link][handed] : links->any;

@@ -14,11 +14,13 @@
 #define CHAIN_LEAST 3u
 #define CHAIN_PART 6u /* a turn that ends within a chain runs so many links or more as a copy, fewer one by one */
 
-/* Instructions on 32-bit registers that have links: name, sources. */
+/* Instructions that have links: name, sources that a link before can hand over. mul_w_u and mul_w_s are mul.wide, add_w
+ * is for 64 bits. ld: a word of each lane, from global memory. The others are for 32 bits. */
 /* clang-format off */
 #define CHAIN_LINKS(F)                                                                              \
     F(mov, 1) F(add, 2) F(sub, 2) F(mul, 2) F(mad, 3) F(and, 2) F(or, 2) F(xor, 2) F(shl, 2)        \
-    F(shr_u, 2) F(shr_s, 2) F(add_f, 2) F(sub_f, 2) F(mul_f, 2) F(fma_f, 3)
+    F(shr_u, 2) F(shr_s, 2) F(add_f, 2) F(sub_f, 2) F(mul_f, 2) F(fma_f, 3)                         \
+    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1)
 /* clang-format on */
 enum chain_link {
     CHAIN_NONE,
