@@ -46,7 +46,8 @@ static bool uniform(struct warp *w, const struct insn *in, bool count, uint32_t 
             return false;
         if (first)
             *value = o ? warp_u32(w, o, warp_lowest(p.lanes)) : w->cta->num_warps * MACH_WARP;
-        WARP_FOR_LANES(l, p.lanes) {
+        const bool constant = !o || o->slot < 0;
+        WARP_FOR_LANES(l, constant ? p.lanes & -p.lanes : p.lanes) {
             const uint32_t own = o ? warp_u32(w, o, l) : w->cta->num_warps * MACH_WARP;
             if (own != *value)
                 return warp_fails(w, p.in, p.lanes, count ? &bar_count : &bar_number,

@@ -188,6 +188,7 @@ bool isa_bind_control(struct isa_binder *b, struct insn *in) {
     switch (in->src->op) {
     case PTX_OP_bra:
         in->fn = do_bra;
+        in->branch = true;
         return in->o[0].target < b->func->num_insns;
     case PTX_OP_brx_idx:
         in->fn = do_brx;

@@ -414,5 +414,8 @@ bool isa_bind_integer(struct isa_binder *b, struct insn *in) {
     ALU_LINKED(sub_32, sub)
     ALU_LINKED(mul_lo_32, mul)
     ALU_LINKED(mad_lo_32, mad)
+    ALU_LINKED(mul_wide_u32, mul_w_u)
+    ALU_LINKED(mul_wide_s32, mul_w_s)
+    ALU_LINKED(add_64, add_w)
     return true;
 }

@@ -1,6 +1,8 @@
 /* isa/links.c - the links of chains (warp/chain.h), for the host's vectors alone (isa/unit.h). Their results are those
  * of the same instructions' handlers, bit for bit. */
 #include "isa/isa.h"
+#include "isa/reach.h"
+#include "isa/tell.h"
 #include "warp/chain.h"
 
 #if defined(ISA_UNIT)
@@ -9,14 +11,21 @@
 
 #define UNUSED __attribute__((unused))
 
-/* A register: some vectors, handed on in as many registers of the host. */
+/* A register: some vectors, twice as many for 64 bits, handed on in as many registers of the host. */
 #if defined(__AVX512F__)
-#define HANDED lanes h0 UNUSED, lanes h1 UNUSED
-#define HAND(v) v##0, v##1
-#define EACH_PART(F, n, sources, value) F(0, n, sources, value) F(1, n, sources, value)
+#define HANDED lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED
+#define HAND(v) v##0, v##1, h2, h3
+#define HAND_WIDE(v) v##0, v##1, v##2, v##3
+#define HAND_NONE(v) v, v, v, v
+#define HAND_ALONE(v, none) v##0, v##1, none, none
+#define HAND_STORED(v, none) v[0], v[1], none, none
+#define EACH_PART(F, ...) F(0, __VA_ARGS__) F(1, __VA_ARGS__)
+#define EACH_WIDE(F, ...) EACH_PART(F, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__)
 typedef uint32_t lanes __attribute__((vector_size(64)));
-typedef int32_t signed_lanes __attribute__((vector_size(64)));
+typedef uint64_t longs __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(64)));
+#define COUNT_ON                                                                                                       \
+    { 0, 4, 8, 12, 16, 20, 24, 28 }
 static ALWAYS_INLINE lanes finish(floats v) {
     const __mmask16 nan = _mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q);
     return (lanes)_mm512_mask_mov_epi32((__m512i)v, nan, _mm512_set1_epi32(NUM_NAN_F32));
@@ -27,12 +36,26 @@ static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
 static ALWAYS_INLINE lanes shift_left(lanes a, lanes b) { return (lanes)_mm512_sllv_epi32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE lanes shift_right(lanes a, lanes b) { return (lanes)_mm512_srlv_epi32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE lanes shift_signed(lanes a, lanes b) { return (lanes)_mm512_srav_epi32((__m512i)a, (__m512i)b); }
+static ALWAYS_INLINE longs widen(const void *p) { return (longs)_mm512_cvtepu32_epi64(_mm256_loadu_si256(p)); }
+static ALWAYS_INLINE longs multiply_u(longs a, longs b) { return (longs)_mm512_mul_epu32((__m512i)a, (__m512i)b); }
+static ALWAYS_INLINE longs multiply_s(longs a, longs b) { return (longs)_mm512_mul_epi32((__m512i)a, (__m512i)b); }
+static ALWAYS_INLINE bool is_zero(longs a) { return _mm512_test_epi64_mask((__m512i)a, (__m512i)a) == 0; }
 #else
-#define HANDED lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED
-#define HAND(v) v##0, v##1, v##2, v##3
-#define EACH_PART(F, n, sources, value)                                                                                \
-    F(0, n, sources, value) F(1, n, sources, value) F(2, n, sources, value) F(3, n, sources, value)
+#define HANDED                                                                                                         \
+    lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED, lanes h4 UNUSED, lanes h5 UNUSED,              \
+        lanes h6 UNUSED, lanes h7 UNUSED
+#define HAND(v) v##0, v##1, v##2, v##3, h4, h5, h6, h7
+#define HAND_WIDE(v) v##0, v##1, v##2, v##3, v##4, v##5, v##6, v##7
+#define HAND_NONE(v) v, v, v, v, v, v, v, v
+#define HAND_ALONE(v, none) v##0, v##1, v##2, v##3, none, none, none, none
+#define HAND_STORED(v, none) v[0], v[1], v[2], v[3], none, none, none, none
+#define EACH_PART(F, ...) F(0, __VA_ARGS__) F(1, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__)
+#define EACH_WIDE(F, ...)                                                                                              \
+    EACH_PART(F, __VA_ARGS__) F(4, __VA_ARGS__) F(5, __VA_ARGS__) F(6, __VA_ARGS__) F(7, __VA_ARGS__)
 typedef uint32_t lanes __attribute__((vector_size(32)));
+typedef uint64_t longs __attribute__((vector_size(32)));
+#define COUNT_ON                                                                                                       \
+    { 0, 4, 8, 12 }
 typedef float floats __attribute__((vector_size(32)));
 static ALWAYS_INLINE lanes finish(floats v) {
     const __m256 nan = _mm256_cmp_ps((__m256)v, (__m256)v, _CMP_UNORD_Q);
@@ -44,9 +67,15 @@ static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
 static ALWAYS_INLINE lanes shift_left(lanes a, lanes b) { return (lanes)_mm256_sllv_epi32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE lanes shift_right(lanes a, lanes b) { return (lanes)_mm256_srlv_epi32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE lanes shift_signed(lanes a, lanes b) { return (lanes)_mm256_srav_epi32((__m256i)a, (__m256i)b); }
+static ALWAYS_INLINE longs widen(const void *p) { return (longs)_mm256_cvtepu32_epi64(_mm_loadu_si128(p)); }
+static ALWAYS_INLINE longs multiply_u(longs a, longs b) { return (longs)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
+static ALWAYS_INLINE longs multiply_s(longs a, longs b) { return (longs)_mm256_mul_epi32((__m256i)a, (__m256i)b); }
+static ALWAYS_INLINE bool is_zero(longs a) { return _mm256_testz_si256((__m256i)a, (__m256i)a); }
 #endif
 
 typedef lanes slot_lanes __attribute__((may_alias, aligned(4))); /* in a frame */
+typedef uint64_t slot_long __attribute__((may_alias));
+typedef uint32_t slot_word __attribute__((may_alias));
 typedef const struct chain_op *(*link_fn)(char *base, const struct chain_op *op, struct warp *w, HANDED);
 
 static ALWAYS_INLINE lanes load(const char *base, const struct chain_op *op, unsigned i, unsigned k) {
@@ -66,12 +95,12 @@ static ALWAYS_INLINE lanes load(const char *base, const struct chain_op *op, uns
 #define LINK(name, n, sources, value)                                                                                  \
     static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
         EACH_PART(PART, n, sources, value)                                                                             \
-        w->pz[op->pz] = 0;                                                                                             \
-        EACH_PART(STORE, 0, 0, 0)                                                                                      \
+        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
         op++;                                                                                                          \
+        EACH_PART(STORE, 0, 0, 0)                                                                                      \
         return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
     }
-#define STORE(k, n, sources, value) ((slot_lanes *)(void *)(base + op->at[0]))[k] = d##k;
+#define STORE(k, n, sources, value) d[k] = d##k;
 #define LINK1(name, value) LINK(name, 0, 1, value) LINK(name, 1, 1, value)
 #define LINK2(name, value) LINK(name, 0, 2, value) LINK(name, 1, 2, value) LINK(name, 2, 2, value)
 #define LINK3(name, value)                                                                                             \
@@ -93,17 +122,90 @@ LINK2(sub_f, finish((floats)a - (floats)b))
 LINK2(mul_f, finish((floats)a *(floats)b))
 LINK3(fma_f, finish(fused(a, b, c)))
 
-static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
-    const lanes n0 = {0}, n1 UNUSED = {0}, n2 UNUSED = {0}, n3 UNUSED = {0};
+/* For 64 bits, of sources of 64 bits or of 32. */
+#define WIDE_LOAD(i, k) (longs) load(base, op, i, k)
+#define WIDE_WIDEN(i, k) widen(base + op->at[i] + k * sizeof(longs) / 2)
+#define WIDE_PART(k, n, LOAD, value)                                                                                   \
+    lanes d##k;                                                                                                        \
+    {                                                                                                                  \
+        const longs a = n == 1 ? (longs)h##k : LOAD(1, k), b = n == 2 ? (longs)h##k : LOAD(2, k);                      \
+        d##k = (lanes)(value);                                                                                         \
+    }
+#define WIDE(name, n, LOAD, value)                                                                                     \
+    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
+        EACH_WIDE(WIDE_PART, n, LOAD, value)                                                                           \
+        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
+        op++;                                                                                                          \
+        EACH_WIDE(STORE, 0, 0, 0)                                                                                      \
+        return ((link_fn)op->fn)(base, op, w, HAND_WIDE(d));                                                           \
+    }
+WIDE(mul_w_u, 0, WIDE_WIDEN, multiply_u(a, b))
+WIDE(mul_w_s, 0, WIDE_WIDEN, multiply_s(a, b))
+WIDE(add_w, 0, WIDE_LOAD, a + b)
+WIDE(add_w, 1, WIDE_LOAD, a + b)
+WIDE(add_w, 2, WIDE_LOAD, a + b)
+
+/* By the handler. False: the chain ends here, as the links that follow trust that nothing is poison. */
+static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
-    const bool ends = s != WARP_NEXT || w->island->fault;
-    if (ends)
+    if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    op++;
-    /* the links that follow trust that nothing is poison */
-    return ends || w->pz[op[-1].pz] ? op : ((link_fn)op->fn)(base, op, w, HAND(n)); /* that takes nothing handed */
+    return w->chain_status == WARP_NEXT && !w->pz[op->pz];
 }
+
+static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
+    const lanes none = {0};
+    const bool goes_on = call(w, op);
+    op++;
+    if (!goes_on)
+        return op;
+    chain_clean(w, op);
+    return ((link_fn)op->fn)(base, op, w, HAND_NONE(none)); /* that takes nothing handed */
+}
+
+/* A link that its handler does has a result to hand over, too. */
+static __attribute__((noinline)) const struct chain_op *by_handler(char *base, const struct chain_op *op,
+                                                                   struct warp *w) {
+    const slot_lanes *const d = (const void *)(base + op->at[0]);
+    const lanes none = {0};
+    op++;
+    if (!call(w, op - 1))
+        return op;
+    return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));
+}
+
+/* Each half of the warp loads words that follow each other, or all the same word, and nobody listens; the handler has
+ * all else. */
+#define PER_HALF (64 / sizeof(lanes)) /* parts; of addresses twice as many */
+#define APART(k, n)                                                                                                    \
+    apart |= (n ? (longs)h##k : WIDE_LOAD(1, k)) ^                                                                     \
+             (first[k / (2 * PER_HALF)] + (step[k / (2 * PER_HALF)] & (on + k % (2 * PER_HALF) * sizeof(longs) / 2)));
+#define LOADED(k, half)                                                                                                \
+    d##k = half.row[k / PER_HALF] ? (lanes)((const slot_lanes *)half.host[k / PER_HALF])[k % PER_HALF]                 \
+                                  : *(const slot_word *)half.host[k / PER_HALF] - none;
+#define LOAD_WORD(n)                                                                                                   \
+    static const struct chain_op *link_ld##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {          \
+        const lanes none = {0};                                                                                        \
+        const longs on = COUNT_ON;                                                                                     \
+        const slot_long *const a = (const void *)(base + op->at[1]);                                                   \
+        const uint64_t first[2] = {a[0], a[16]}, offset = (uint64_t)op->in->o[1].offset;                               \
+        struct reach_halves half = {.row = {a[1] != a[0], a[17] != a[16]}};                                            \
+        const uint64_t step[2] = {0 - (uint64_t)half.row[0], 0 - (uint64_t)half.row[1]};                               \
+        longs apart = {0};                                                                                             \
+        EACH_WIDE(APART, n)                                                                                            \
+        if (!is_zero(apart) || events_wanted(w->gpu, isa_wants(XS_GLOBAL, EFFECT_READ)) ||                             \
+            !reach_halves_at(w, first[0] + offset, first[1] + offset, &half))                                          \
+            return by_handler(base, op, w);                                                                            \
+        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
+        lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                            \
+        op++;                                                                                                          \
+        EACH_PART(LOADED, half)                                                                                        \
+        EACH_PART(STORE, 0, 0, 0)                                                                                      \
+        return ((link_fn)op->fn)(base, op, w, HAND_ALONE(d, none));                                                    \
+    }
+LOAD_WORD(0)
+LOAD_WORD(1)
 
 static const struct chain_op *link_end(char *base, const struct chain_op *op, struct warp *w, HANDED) {
     (void)base, (void)w;
@@ -111,10 +213,12 @@ static const struct chain_op *link_end(char *base, const struct chain_op *op, st
 }
 
 static const struct chain_op *run(struct warp *w, const struct chain_op *op) {
-    const lanes h0 = {0}, h1 UNUSED = {0}, h2 UNUSED = {0}, h3 UNUSED = {0};
-    return ((link_fn)op->entered)((char *)w->base, op, w, HAND(h));
+    const lanes none = {0};
+    return ((link_fn)op->entered)((char *)w->base, op, w, HAND_NONE(none));
 }
 
+#define OWN0(name)                                                                                                     \
+    { (chain_fn) link_##name##0 }
 #define OWN1(name)                                                                                                     \
     { (chain_fn) link_##name##0, (chain_fn)link_##name##1, NULL, NULL }
 #define OWN2(name)                                                                                                     \

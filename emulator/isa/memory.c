@@ -20,6 +20,7 @@
 #include "isa/memory_words.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
+#include "warp/chain.h"
 #include "warp/parts.h"
 #include "warp/unwritten.h"
 
@@ -560,5 +561,6 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     f->quads = f->size == 4 && f->reg == 32 && !f->sinks ? f->count / 4 : 0;
     in->data = f;
     in->fn = choose(f, store);
+    in->link = in->fn == do_ld_word && f->space == XS_GLOBAL ? CHAIN_ld : CHAIN_NONE;
     return true;
 }

@@ -196,7 +196,7 @@ REACH_INLINE bool reach_open(const struct warp *w, const struct warp_opnd *o, ui
 #if defined(__AVX512F__)
 /* Most of what is no row is one word for all lanes, two words, or lies within 256 bytes: no gather then, which takes as
  * long as 32 loads. */
-static void reach_gather32(uint32_t *d, const uint8_t *p, uint64_t room, const struct reach *r, uint32_t mask) {
+static inline void reach_gather32(uint32_t *d, const uint8_t *p, uint64_t room, const struct reach *r, uint32_t mask) {
     const __m512i a0 = _mm512_load_si512(r->rel), a1 = _mm512_load_si512(r->rel + 16);
     const __mmask16 k0 = (__mmask16)mask, k1 = (__mmask16)(mask >> 16);
     const int32_t first = r->rel[warp_lowest(mask)];
@@ -376,12 +376,9 @@ REACH_INLINE bool reach_halves_shared(const struct warp *w, const struct warp_op
     return true;
 }
 
-REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
-    const uint64_t *b = warp_src64(w, o->slot);
-    if (!reach_is_half64(b, &h->row[0]) || !reach_is_half64(b + 16, &h->row[1]))
-        return false;
+/* Halves that begin at these addresses: false, if one may leave its allocation. */
+REACH_INLINE bool reach_halves_at(const struct warp *w, uint64_t first, uint64_t second, struct reach_halves *h) {
     uint64_t before = 0, bytes = 0;
-    const uint64_t first = b[0] + (uint64_t)o->offset, second = b[16] + (uint64_t)o->offset;
     const uint64_t low = first < second ? first : second, end = first < second ? second : first;
     const uint8_t *host = mem_block_at(w->gpu->mem, low, &before, &bytes);
     if (host == NULL || (first | second) & 3 || end - low > 0x40000000 || end - low + 64 > bytes - before)
@@ -391,6 +388,12 @@ REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_op
     h->host[0] = host + (first - low);
     h->host[1] = host + (second - low);
     return true;
+}
+
+REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
+    const uint64_t *b = warp_src64(w, o->slot), offset = (uint64_t)o->offset;
+    return reach_is_half64(b, &h->row[0]) && reach_is_half64(b + 16, &h->row[1]) &&
+           reach_halves_at(w, b[0] + offset, b[16] + offset, h);
 }
 
 /* The words, and for listeners what reach_open finds. */

@@ -38,7 +38,7 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
             op[i].at[k] = place(f, s);
             if (k && s >= 0 && !among(written, i, (uint32_t)s) && !among(live, c->num_live, (uint32_t)s))
                 live[c->num_live++] = (uint32_t)s;
-            if (k && i && in[-1].link && s == in[-1].o[0].slot)
+            if (k && i && in[-1].link && s == in[-1].o[0].slot && links->own[in->link][k])
                 handed = k;
         }
         op[i].fn = in->link ? links->own[in->link][handed] : links->any;
@@ -47,6 +47,8 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         written[i] = op[i].pz = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
     }
     op[num].fn = links->end;
+    for (uint32_t i = num; i--;)
+        op[i].own = op[i].in->link ? op[i + 1].own + 1 : 0;
     return 4 * own >= 3 * num ? c : NULL; /* a handler called in between costs more than it saves */
 }
 

@@ -92,6 +92,12 @@ static enum event_wait_end tell_executes(struct warp *w, const struct insn *in, 
     return g->timed_out ? WAIT_TIMED_OUT : WAIT_MET;
 }
 
+/* The lanes whose guard is true, whatever lanes do not know it. */
+static inline uint32_t guard_lanes(const struct warp *w, const struct insn *in) {
+    const uint32_t p = warp_src32(w, in->guard)[0];
+    return in->guard_neg ? ~p : p;
+}
+
 /* Guard applied; 0: no lane executes. A poisoned guard is what its register holds, unless *status is set. */
 static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_status *status) {
     uint32_t mask = w->g->mask;
@@ -100,8 +106,20 @@ static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_
     uint32_t bad = warp_poison(w, in->guard) & mask;
     if (bad && !warp_guard_unknown(w, in, bad))
         *status = WARP_FAULT;
-    uint32_t p = warp_src32(w, in->guard)[0];
-    return mask & (in->guard_neg ? ~p : p);
+    return mask & guard_lanes(w, in);
+}
+
+/* A branch that all lanes of the group take, or none does. False: it parts them, or needs a look at its guard. */
+static inline bool branch_together(struct warp *w, const struct insn *in) {
+    struct group *g = w->g;
+    uint32_t taken = g->mask;
+    if (in->guard != WARP_SINK) {
+        taken &= guard_lanes(w, in);
+        if ((taken && taken != g->mask) || warp_poison(w, in->guard) & g->mask)
+            return false;
+    }
+    g->pc = taken ? in->o[0].target : g->pc + 1;
+    return true;
 }
 
 static uint32_t join_pc(const struct warp *w, const struct group *g) {
@@ -148,8 +166,7 @@ static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
         if (in->guard != WARP_SINK) {
             if (warp_poison(w, in->guard) & lanes)
                 break;
-            const uint32_t p = warp_src32(w, in->guard)[0];
-            mask &= in->guard_neg ? ~p : p;
+            mask &= guard_lanes(w, in);
         }
         isl->clock = ++clock;
         if (mask && (in->fn(w, in, mask) != WARP_NEXT || isl->fault)) {
@@ -204,6 +221,11 @@ reload:
                 return ran;
             if (n)
                 continue;
+        }
+        if (in->branch && !in->aligned && !watched && !w->before && branch_together(w, in)) {
+            ran++;
+            isl->clock++;
+            continue;
         }
         const uint32_t mask = guarded(w, in, &s);
         ran++;

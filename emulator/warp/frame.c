@@ -66,47 +66,44 @@ static void reserve_local(struct warp *w, uint32_t need) {
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
 
-/* A special register of all lanes: most are the same for each, and %tid counts on. */
-static void sreg_lanes(const struct warp *w, enum ptx_sreg r, uint64_t v[MACH_WARP]) {
+/* A special register of lane 0, and of the others where they differ from it: %tid, which counts on, %laneid and the
+ * masks. The value of lane 0; *differ tells. */
+static uint64_t sreg_lanes(const struct warp *w, enum ptx_sreg r, uint64_t v[MACH_WARP], bool *differ) {
     const struct diag_dim3 block = w->grid->block;
-    struct diag_dim3 tid = warp_tid(w, 0);
-    const bool of_lane = r == PTX_SREG_laneid || r == PTX_SREG_lanemask_eq || r == PTX_SREG_lanemask_lt ||
-                         r == PTX_SREG_lanemask_le || r == PTX_SREG_lanemask_ge || r == PTX_SREG_lanemask_gt;
+    const bool of_thread = r >= PTX_SREG_tid_x && r <= PTX_SREG_tid_z;
+    *differ = of_thread || r == PTX_SREG_laneid || r == PTX_SREG_lanemask_eq || r == PTX_SREG_lanemask_lt ||
+              r == PTX_SREG_lanemask_le || r == PTX_SREG_lanemask_ge || r == PTX_SREG_lanemask_gt;
     v[0] = 0;
     warp_sreg(w, r, 0, &v[0]);
-    for (uint32_t l = 1; l < MACH_WARP; l++) {
+    if (*differ && !of_thread)
+        for (uint32_t l = 1; l < MACH_WARP; l++)
+            warp_sreg(w, r, l, &v[l]);
+    struct diag_dim3 tid = of_thread ? warp_tid(w, 0) : (struct diag_dim3){0};
+    for (uint32_t l = 0; of_thread && l < MACH_WARP; l++) {
+        v[l] = r == PTX_SREG_tid_x ? tid.x : r == PTX_SREG_tid_y ? tid.y : tid.z;
         if (++tid.x == block.x) {
             tid.x = 0;
             tid.z += ++tid.y == block.y;
             tid.y = tid.y == block.y ? 0 : tid.y;
         }
-        v[l] = v[0];
-        if (r >= PTX_SREG_tid_x && r <= PTX_SREG_tid_z)
-            v[l] = r == PTX_SREG_tid_x ? tid.x : r == PTX_SREG_tid_y ? tid.y : tid.z;
-        else if (of_lane)
-            warp_sreg(w, r, l, &v[l]);
     }
+    return v[0];
 }
 
 static void fill_init(struct warp *w, const struct warp_frame *fr, const struct warp_init *k) {
     uint32_t *d32 = warp_dst32(w, k->slot);
-    uint64_t *d64 = warp_dst64(w, k->slot);
-    uint64_t sreg[MACH_WARP];
+    uint64_t *d64 = warp_dst64(w, k->slot), sreg[MACH_WARP], v;
+    bool differ = false;
     if (k->kind == INIT_SREG)
-        sreg_lanes(w, k->sreg, sreg);
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        uint64_t v = 0;
-        if (k->kind == INIT_SREG)
-            v = sreg[l];
-        else if (k->kind == INIT_SHARED)
-            v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->grid->smem_offset[k->var] + (uint64_t)k->offset;
-        else
-            v = fr->local_base + (uint64_t)k->offset;
-        if (k->bits == 64)
-            d64[l] = v;
-        else
-            d32[l] = (uint32_t)v;
-    }
+        v = sreg_lanes(w, k->sreg, sreg, &differ);
+    else if (k->kind == INIT_SHARED)
+        v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->grid->smem_offset[k->var] + (uint64_t)k->offset;
+    else
+        v = fr->local_base + (uint64_t)k->offset;
+    for (uint32_t l = 0; l < MACH_WARP && k->bits == 64; l++)
+        d64[l] = differ ? sreg[l] : v;
+    for (uint32_t l = 0; l < MACH_WARP && k->bits != 64; l++)
+        d32[l] = (uint32_t)(differ ? sreg[l] : v);
     w->pz[k->slot] = 0;
 }
 

@@ -94,6 +94,7 @@ struct insn {
     uint8_t num_opnds;
     uint8_t link;  /* an enum chain_link */
     bool straight; /* its handler returns WARP_NEXT or WARP_FAULT, asks for no group, and has no part of `aligned` */
+    bool branch;   /* a `bra` */
     /* A .sync instruction that synchronises lanes in different places of one function: those at instructions with the
      * same number. MEETS_BARRIER is the first of `barrier`, one for each operation. */
     enum { MEETS_HERE, MEETS_WARP, MEETS_BARRIER } meets;

@@ -18,7 +18,9 @@ static bool triple(enum ptx_sreg r, enum ptx_sreg x, struct diag_dim3 d, uint64_
 static bool geometry(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *v) {
     const struct warp_grid *g = w->grid;
     const struct cluster *cl = w->cta->cluster;
-    return triple(r, PTX_SREG_tid_x, warp_tid(w, lane), v) || triple(r, PTX_SREG_ntid_x, g->block, v) ||
+    if (r >= PTX_SREG_tid_x && r <= PTX_SREG_tid_z)
+        return triple(r, PTX_SREG_tid_x, warp_tid(w, lane), v);
+    return triple(r, PTX_SREG_ntid_x, g->block, v) ||
            triple(r, PTX_SREG_ctaid_x, w->cta->id, v) || triple(r, PTX_SREG_nctaid_x, g->ctas, v) ||
            triple(r, PTX_SREG_clusterid_x, cl->id, v) || triple(r, PTX_SREG_nclusterid_x, g->clusters, v) ||
            triple(r, PTX_SREG_cluster_ctaid_x, w->cta->rank_id, v) || triple(r, PTX_SREG_cluster_nctaid_x, cl->dim, v);
@@ -28,8 +30,6 @@ static bool geometry(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint6
 bool warp_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *v) {
     const struct warp_grid *g = w->grid;
     const struct cluster *cl = w->cta->cluster;
-    if (geometry(w, r, lane, v))
-        return true;
     switch (r) {
     case PTX_SREG_cluster_ctarank: *v = w->cta->rank; return true;
     case PTX_SREG_cluster_nctarank: *v = cl->num_ctas; return true;
@@ -50,7 +50,7 @@ bool warp_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *v
     case PTX_SREG_aggr_smem_size: /* with the part the system keeps (10.32) */
         *v = w->cta->smem_end - MACH_SMEM_FIRST + g->gpu->config.smem_reserved;
         return true;
-    default: return false;
+    default: return geometry(w, r, lane, v);
     }
 }
 /* clang-format on */

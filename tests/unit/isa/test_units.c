@@ -351,23 +351,58 @@ static void test_half_approx(void) {
 }
 
 /* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that
- * results are handed on; turns end anywhere in it. Some is run by a part of a warp, some with a register that nothing
- * has written, which is reported in the same way. */
+ * results are handed on; turns end anywhere in it. Loads of global memory take a row, one word, half a row twice, two
+ * words, and words in another order. Some code is run by a part of a warp, some with a register that nothing has
+ * written, which is reported in the same way. */
 static void write_straight(FILE *o, uint64_t *state, unsigned written) {
-    static const char *const ops[] = {
-        "mov.b32 D, A",          "add.s32 D, A, B",       "sub.u32 D, A, B",       "mul.lo.s32 D, A, B",
-        "mad.lo.s32 D, A, B, C", "and.b32 D, A, B",       "or.b32 D, A, B",        "xor.b32 D, A, B",
-        "shl.b32 D, A, B",       "shr.u32 D, A, B",       "shr.s32 D, A, B",       "add.f32 D, A, B",
-        "sub.f32 D, A, B",       "mul.f32 D, A, B",       "fma.rn.f32 D, A, B, C", "max.s32 D, A, B",
-        "shl.b32 D, A, 3",       "add.s32 D, A, -7",      "not.b32 D, A",          "mul.hi.u32 D, A, B",
-        "@%p add.s32 D, A, B",   "mov.b32 D, 0f3F800000", "ld.shared.b32 D, [%m]", "st.shared.b32 [%m], A"};
+    static const char *const ops[] = {"mov.b32 D, A",
+                                      "add.s32 D, A, B",
+                                      "sub.u32 D, A, B",
+                                      "mul.lo.s32 D, A, B",
+                                      "mad.lo.s32 D, A, B, C",
+                                      "and.b32 D, A, B",
+                                      "or.b32 D, A, B",
+                                      "xor.b32 D, A, B",
+                                      "shl.b32 D, A, B",
+                                      "shr.u32 D, A, B",
+                                      "shr.s32 D, A, B",
+                                      "add.f32 D, A, B",
+                                      "sub.f32 D, A, B",
+                                      "mul.f32 D, A, B",
+                                      "fma.rn.f32 D, A, B, C",
+                                      "max.s32 D, A, B",
+                                      "shl.b32 D, A, 3",
+                                      "add.s32 D, A, -7",
+                                      "not.b32 D, A",
+                                      "mul.hi.u32 D, A, B",
+                                      "@%p add.s32 D, A, B",
+                                      "mov.b32 D, 0f3F800000",
+                                      "ld.shared.b32 D, [%m]",
+                                      "st.shared.b32 [%m], A",
+                                      "ld.global.b32 D, [%a0]",
+                                      "ld.global.b32 D, [%a1]",
+                                      "ld.global.b32 D, [%a2]",
+                                      "ld.global.b32 D, [%a3]",
+                                      "ld.global.b32 D, [%a4]",
+                                      "add.s64 %a5, %a0, %z;ld.global.b32 D, [%a5]",
+                                      "add.s64 %a6, %z, %a3;ld.global.b32 D, [%a6]",
+                                      "mul.wide.u32 %w, A, B;mov.b64 { D, %n}, %w",
+                                      "mul.wide.s32 %w, A, B;add.s64 %w, %w, %a0;mov.b64 {%n, D}, %w"};
+    fprintf(o, ".global .align 4 .b32 data[32] = {");
+    for (unsigned i = 0; i < 32; i++)
+        fprintf(o, "%s%u", i ? ", " : "", (unsigned)(draw(state) >> 32));
     fprintf(o,
-            ".visible .entry k(.param .u64 out, .param .u32 lanes) {\n.reg .pred %%p, %%on; .reg .b32 %%r<8>, %%l, "
+            "};\n.visible .entry k(.param .u64 out, .param .u32 lanes) {\n.reg .pred %%p, %%on; .reg .b32 %%r<8>, %%l, "
             "%%m, %%n;"
-            " .reg .b64 %%o;\n.shared .align 4 .b8 tile[4096];\nld.param.u64 %%o, [out]; ld.param.u32 %%n, [lanes];\n"
+            " .reg .b64 %%o, %%a<7>, %%z, %%w;\n.shared .align 4 .b8 tile[4096];\nld.param.u64 %%o, [out]; "
+            "ld.param.u32 %%n, [lanes];\n"
             "mov.u32 %%l, %%tid.x; mad.wide.u32 %%o, %%l, 32, %%o; mov.u32 %%m, tile; mad.lo.u32 %%m, %%l, 4, %%m;\n"
             "st.shared.b32 [%%m], %%l; and.b32 %%r0, %%l, 1; setp.ne.u32 %%p, %%r0, 0; and.b32 %%r0, %%l, 31;\n"
-            "setp.ge.u32 %%on, %%r0, %%n; @%%on bra END;\n");
+            "setp.ge.u32 %%on, %%r0, %%n; @%%on bra END;\n"
+            "mov.u64 %%w, data; mov.u64 %%z, 0; mad.wide.u32 %%a0, %%r0, 4, %%w; add.u64 %%a1, %%w, 20;\n"
+            "and.b32 %%r1, %%l, 15; mad.wide.u32 %%a2, %%r1, 4, %%w; shr.u32 %%r1, %%r0, 4;\n"
+            "mad.wide.u32 %%a3, %%r1, 4, %%w; mad.lo.u32 %%r1, %%r0, 7, 3; and.b32 %%r1, %%r1, 31;\n"
+            "mad.wide.u32 %%a4, %%r1, 4, %%w;\n");
     for (unsigned i = 0; i < written; i++)
         fprintf(o, "mad.lo.u32 %%r%u, %%l, %u, %u;\n", i, (unsigned)draw(state), (unsigned)(draw(state) >> 8));
     for (unsigned i = 0; i < 600; i++) {
