@@ -1,5 +1,5 @@
 /* isa/bind.c - which family gives an instruction its meaning, and the refusal of those that none knows. */
-#include "isa/isa.h"
+#include "isa/tell.h"
 #include "simd/simd.h"
 
 #include <stdio.h>
@@ -87,6 +87,7 @@ void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in) {
         return;
     }
     in->straight = is_straight(in);
+    isa_read_semantics(in);
     for (unsigned i = 0; i < WARP_FAST_OPNDS && i < in->num_opnds; i++) {
         const warp_slot s = in->o[i].slot;
         if (in->o[i].kind != WARP_SLOT && in->o[i].kind != WARP_FUNC)

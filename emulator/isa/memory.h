@@ -36,24 +36,27 @@ static bool mem_has_vectors(const struct mem_form *f, bool store) {
     return f->count == 1 && f->size <= 2 && (f->reg == 32 || (f->reg == 16 && !store));
 }
 
-/* Listeners get what warp_span makes. */
-REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, struct reach *r, uint32_t size, uint32_t mask,
-                             enum event_effect effect) {
-    const enum warp_space space = r->shared ? XS_SHARED_CTA : XS_GLOBAL;
-    if (r->local || !events_wanted(w->gpu, isa_wants(space, effect)))
-        return;
-    struct warp_span s;
-    reach_spread(r, size);
-    s.host = r->host;
-    s.base = r->shared ? 0 : r->at;
-    s.cta = w->cta;
-    s.space = space;
-    s.affine = r->row;
-    s.stride = size;
-    s.at[0] = (uint64_t)(int64_t)r->rel[0] + (r->shared ? r->at : 0);
-    for (uint32_t l = 1; !r->row && l < MACH_WARP; l++)
-        s.at[l] = (uint64_t)(int64_t)r->rel[l] + (r->shared ? r->at : 0);
-    isa_tell_span(w, in, &s, size, mask, effect, NULL);
+static __attribute__((noinline)) void reach_tell_lanes(const struct warp *w, const struct insn *in,
+                                                       const struct reach *r, uint32_t size, uint32_t mask,
+                                                       enum event_effect effect) {
+    struct isa_lanes t;
+    t.cta = r->shared ? w->cta : NULL;
+    if (r->row) {
+        isa_lanes_row(&t, r->at, size);
+    } else {
+        for (uint32_t l = 0; l < MACH_WARP; l++) /* those of other lanes are not used */
+            t.at[l] = r->at + (uint64_t)(int64_t)r->rel[l];
+        isa_lanes_halves(&t);
+        t.affine &= mask == WARP_ALL_LANES;
+        t.halves &= mask == WARP_ALL_LANES;
+    }
+    isa_tell_at(w, in, &t, size, mask, effect, NULL);
+}
+
+REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const struct reach *r, uint32_t size,
+                             uint32_t mask, enum event_effect effect) {
+    if (!r->local && events_wanted(w->gpu, isa_wants(r->shared ? XS_SHARED_CTA : XS_GLOBAL, effect)))
+        reach_tell_lanes(w, in, r, size, mask, effect);
 }
 
 /* One register of lanes that follow each other: element e of `count`. Here and below, INDEPENDENT is a pragma for the
@@ -198,9 +201,17 @@ static bool mem_has_halves(const struct mem_form *f) {
 
 static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,
                                                   const struct reach_halves *h, bool shared, enum event_effect effect) {
-    struct reach r;
-    reach_of_halves(h, shared, &r);
-    reach_tell(w, in, &r, 4, WARP_ALL_LANES, effect);
+    struct isa_lanes t;
+    t.cta = shared ? w->cta : NULL;
+    t.halves = true;
+    t.step = h->row[0] ? 4 : 0;
+    t.high = h->row[1] ? 4 : 0;
+    t.affine = t.step == t.high && h->apart == 16 * t.step;
+    for (uint64_t l = 0; l < MACH_WARP / 2; l++) {
+        t.at[l] = h->at + l * (uint64_t)t.step;
+        t.at[16 + l] = h->at + (uint64_t)h->apart + l * (uint64_t)t.high;
+    }
+    isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
 }
 
 /* False: not so simple, and nothing has happened. */

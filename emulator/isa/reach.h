@@ -396,7 +396,7 @@ REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_op
            reach_halves_at(w, b[0] + offset, b[16] + offset, h);
 }
 
-/* The words, and for listeners what reach_open finds. */
+/* The words. */
 REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
     for (unsigned i = 0; i < 2; i++, d += 16) {
         uint32_t word;
@@ -408,14 +408,4 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
                 d[l] = word;
     }
 }
-REACH_INLINE void reach_of_halves(const struct reach_halves *h, bool shared, struct reach *r) {
-    r->shared = shared;
-    r->local = false;
-    r->row = h->row[0] && h->row[1] && h->apart == 64;
-    r->at = h->at;
-    r->host = (uint8_t *)(uintptr_t)h->host[0];
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        r->rel[l] = (int32_t)((l < 16 ? 0 : h->apart) + (h->row[l / 16] ? 4 * (int32_t)(l % 16) : 0));
-}
-
 #endif

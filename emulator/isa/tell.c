@@ -25,7 +25,7 @@ static const struct semantics {
     [PTX_OP_membar] = {ORDER_SC, SCOPE_NONE},     /* a synonym of fence.sc */
 };
 
-static void read_word(enum ptx_mod word, struct event_by *by) {
+static void read_word(enum ptx_mod word, struct insn *in) {
     static const uint8_t order[PTX_MOD_COUNT] = {
         [PTX_MOD_weak] = ORDER_WEAK + 1,        [PTX_MOD_relaxed] = ORDER_RELAXED + 1,
         [PTX_MOD_acquire] = ORDER_ACQUIRE + 1,  [PTX_MOD_release] = ORDER_RELEASE + 1,
@@ -37,18 +37,18 @@ static void read_word(enum ptx_mod word, struct event_by *by) {
         [PTX_MOD_gl] = SCOPE_GPU,  [PTX_MOD_sys] = SCOPE_SYS,         [PTX_MOD_volatile] = SCOPE_SYS,
     };
     if (order[word])
-        by->order = (enum event_order)(order[word] - 1);
+        in->order = order[word] - 1;
     if (scope[word])
-        by->scope = (enum event_scope)scope[word];
+        in->scope = scope[word];
 }
 
-struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes) {
-    struct event_by by = warp_by(w, in, lanes);
-    by.order = defaults[in->src->op].order;
-    by.scope = defaults[in->src->op].scope;
+void isa_read_semantics(struct insn *in) {
+    const bool noncoherent = in->src->op == PTX_OP_ldu || ptx_has(in->src, PTX_MOD_nc);
+    in->proxy = noncoherent ? PROXY_NONCOHERENT : PROXY_GENERIC;
+    in->order = (uint8_t)defaults[in->src->op].order;
+    in->scope = (uint8_t)defaults[in->src->op].scope;
     for (unsigned i = 0; i < in->src->num_mods; i++)
-        read_word((enum ptx_mod)in->src->mods[i], &by);
-    return by;
+        read_word((enum ptx_mod)in->src->mods[i], in);
 }
 
 void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync e) {
@@ -57,48 +57,56 @@ void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, 
     events_send_sync(w->gpu, &e);
 }
 
-/* The lanes' addresses. True: of all lanes, *step bytes apart. */
-static bool addresses(const struct warp_span *s, uint32_t mask, uint64_t at[MACH_WARP], int64_t *step) {
-    const uint64_t first = s->base + s->at[0];
-    uint64_t odd = 0;
-    if (mask != WARP_ALL_LANES) {
-        WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l); }
-        return false;
-    }
-    const uint64_t further = s->affine ? (uint64_t)s->stride : s->at[1] - s->at[0], base = s->base;
-    *step = (int64_t)further;
-    if (s->affine) {
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            at[l] = first + l * further;
-        return true;
-    }
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        at[l] = base + s->at[l];
-        odd |= at[l] ^ (first + l * further);
-    }
-    return !odd;
+void isa_tell_at(const struct warp *w, const struct insn *in, const struct isa_lanes *t, uint32_t size, uint32_t mask,
+                 enum event_effect effect, const uint64_t *value) {
+    /* every member by name: gcc clears a large struct by an instruction that takes longer than the rest */
+    const struct event_access e = {.by = {.cta = w->cta,
+                                          .op = NULL,
+                                          .site = &in->src->site,
+                                          .what = ptx_op_text(in->src->op),
+                                          .warp = w->index,
+                                          .lanes = mask,
+                                          .order = (enum event_order)in->order,
+                                          .scope = (enum event_scope)in->scope},
+                                   .agent = AGENT_THREAD,
+                                   .space = t->cta ? SPACE_SHARED : SPACE_GLOBAL,
+                                   .effect = effect,
+                                   .proxy = t->cta ? PROXY_GENERIC : (enum event_proxy)in->proxy,
+                                   .owner = t->cta,
+                                   .what = NULL,
+                                   .at = t->at,
+                                   .size = size,
+                                   .affine = t->affine,
+                                   .halves = t->halves,
+                                   .step = t->step,
+                                   .high = t->high,
+                                   .pieces = 0,
+                                   .rows = 0,
+                                   .stride = 0,
+                                   .of_a = NULL,
+                                   .columns = 0,
+                                   .tmem_lanes = NULL,
+                                   .value = in->order == ORDER_WEAK ? NULL : value,
+                                   .load = w->loads ? w->loads->num : 0};
+    events_send_access(w->gpu, &e);
 }
 
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, const uint64_t *value) {
-    const struct event_by by = isa_by(w, in, mask);
-    uint64_t at[MACH_WARP];
-    int64_t step = 0;
-    const bool affine = addresses(s, mask, at, &step);
-    const bool shared = s->space == XS_SHARED_CTA;
-    const bool noncoherent = !shared && (in->src->op == PTX_OP_ldu || ptx_has(in->src, PTX_MOD_nc));
-    events_send_access(w->gpu, &(struct event_access){.by = by,
-                                                      .agent = AGENT_THREAD,
-                                                      .space = shared ? SPACE_SHARED : SPACE_GLOBAL,
-                                                      .effect = effect,
-                                                      .proxy = noncoherent ? PROXY_NONCOHERENT : PROXY_GENERIC,
-                                                      .owner = shared ? s->cta : NULL,
-                                                      .at = at,
-                                                      .size = size,
-                                                      .affine = affine,
-                                                      .step = step,
-                                                      .value = by.order == ORDER_WEAK ? NULL : value,
-                                                      .load = w->loads ? w->loads->num : 0});
+    struct isa_lanes t;
+    t.cta = s->space == XS_SHARED_CTA ? s->cta : NULL;
+    t.affine = t.halves = false;
+    t.step = t.high = 0;
+    if (mask != WARP_ALL_LANES)
+        WARP_FOR_LANES(l, mask) { t.at[l] = s->base + warp_span_at(s, l); }
+    else if (s->affine)
+        isa_lanes_row(&t, s->base + s->at[0], s->stride);
+    else {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            t.at[l] = s->base + s->at[l];
+        isa_lanes_halves(&t);
+    }
+    isa_tell_at(w, in, &t, size, mask, effect, value);
 }
 
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,

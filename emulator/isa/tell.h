@@ -7,13 +7,48 @@
 #include "isa/isa.h"
 #include "machine/events.h"
 
-/* Lanes of the warp that execute `in`, with the order and scope that its words say or, where they are silent, its
- * section does (8.3, 8.5, 9.7.13). */
-struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes);
+/* Gives the instruction the order and scope that its words say or, where they are silent, its section does (8.3, 8.5,
+ * 9.7.13), and the proxy of its accesses to global memory. */
+void isa_read_semantics(struct insn *in);
+/* Lanes of the warp that execute `in`. */
+static inline struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes) {
+    struct event_by by = warp_by(w, in, lanes);
+    by.order = (enum event_order)in->order;
+    by.scope = (enum event_scope)in->scope;
+    return by;
+}
 
 /* Lanes of the warp synchronise: `e`, but for who and the CTA. */
 void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync e);
 
+/* Where lanes access memory: as at[], affine, halves, step and high of struct event_access. */
+struct isa_lanes {
+    struct cta *cta; /* whose shared memory; NULL: global memory */
+    bool affine, halves;
+    int64_t step, high;
+    uint64_t at[MACH_WARP];
+};
+/* All lanes, `step` bytes apart. */
+static inline void isa_lanes_row(struct isa_lanes *t, uint64_t first, int64_t step) {
+    t->affine = t->halves = true;
+    t->step = t->high = step;
+    for (uint32_t l = 0; l < MACH_WARP; l++, first += (uint64_t)step)
+        t->at[l] = first;
+}
+/* All lanes, with the addresses in at[]. */
+static inline void isa_lanes_halves(struct isa_lanes *t) {
+    const uint64_t step = t->at[1] - t->at[0], high = t->at[17] - t->at[16];
+    uint64_t odd = 0;
+    for (uint32_t l = 1; l < MACH_WARP / 2; l++)
+        odd |= ((t->at[l] - t->at[l - 1]) ^ step) | ((t->at[16 + l] - t->at[15 + l]) ^ high);
+    t->halves = !odd;
+    t->affine = !odd && step == high && t->at[16] - t->at[15] == step;
+    t->step = (int64_t)step;
+    t->high = (int64_t)high;
+}
+/* Lanes `mask` have read or written `size` bytes each at *t. */
+void isa_tell_at(const struct warp *w, const struct insn *in, const struct isa_lanes *t, uint32_t size, uint32_t mask,
+                 enum event_effect effect, const uint64_t *value);
 /* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
  * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,

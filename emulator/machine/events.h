@@ -83,7 +83,8 @@ struct event_access {
     const uint64_t *at;
     uint32_t size;
     bool affine; /* threads: all 32 lanes, lane l at at[0] + l * step; not always told */
-    int64_t step;
+    bool halves; /* the same of lanes 0 to 15, and lane l of the others at at[16] + (l - 16) * high */
+    int64_t step, high;
     uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
     const struct event_rows *of_a; /* operand A; NULL: another, or not known */

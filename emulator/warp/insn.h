@@ -108,7 +108,8 @@ struct insn {
     int32_t at[WARP_FAST_OPNDS];
     uint32_t poison[WARP_FAST_OPNDS];
     uint8_t from[WARP_FAST_OPNDS];
-    uint8_t loads; /* what it is to loads of global memory under way: warp/loads.c */
+    uint8_t loads;               /* what it is to loads of global memory under way: warp/loads.c */
+    uint8_t order, scope, proxy; /* of its accesses, as enum event_order, event_scope and event_proxy: isa/tell.c */
 };
 
 struct warp_func {

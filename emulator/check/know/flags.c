@@ -86,6 +86,7 @@ struct sync {
     /* local: in the cluster's table, otherwise in the launch's; narrow: it is to shared memory, or its .scope leaves
      * out other clusters */
     bool local, narrow;
+    bool acquires; /* it is a read that may acquire */
 };
 
 static struct flags *table(const struct sync *s) { return s->local ? &s->r->flags : &s->r->grid->flags; }
@@ -293,11 +294,15 @@ static void end_sequence(const struct sync *s, uint64_t key) {
         clear(s, w);
 }
 
+/* Has a thread with this knowledge anything to pass on? */
+static bool releases(enum event_order order, const struct know *k) {
+    return sem_releases(order) || k->released_at || k->before_at || k->now[LAYER_PERFORMED];
+}
+
 /* A strong write of the word: passes on what the lane has released, if anything. When the launch's table is full,
  * global memory is no longer checked: without its gifts, ordered accesses would look like races. */
 static void put(const struct sync *s, uint64_t key) {
-    const struct know *k = &race_strand(s->r, s->warp, 1u << s->lane)->k;
-    if (!sem_releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
+    if (!releases(s->order, &race_strand(s->r, s->warp, 1u << s->lane)->k))
         return;
     const struct grid_watch *g = s->r->grid;
     if (!s->local && g->flags.bytes + g->far.bytes >= race_bound(s->r, BOUND_FLAG_BYTES)) {
@@ -336,7 +341,7 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
     const bool local = s->narrow || e->space == SPACE_SHARED;
     for (int pass = 0; pass < 2; pass++) {
         s->local = pass == 0;
-        if (acquires(e))
+        if (s->acquires)
             take(s, key);
         if (e->effect == EFFECT_WRITE && whole)
             end_sequence(s, key);
@@ -368,15 +373,28 @@ static bool reads_as_one(const struct sync *s, const struct event_access *e) {
     return !other;
 }
 
+/* Is there nothing to learn, because no thread has released anything, and nothing to pass on? */
+static bool is_idle(const struct race *r, const struct event_access *e, uint32_t warp) {
+    const struct warp_watch *w = &r->warps[warp];
+    bool idle = !r->flags.num && !r->grid->flags.num;
+    for (uint32_t i = 0; idle && e->effect & EFFECT_WRITE && i < w->num_strands; i++)
+        idle = !(w->strand[i].lanes & e->by.lanes) || !releases(e->by.order, &w->strand[i].k);
+    return idle;
+}
+
 void flags_sync(struct race *r, const struct event_access *e) {
     struct sync s = {.r = r,
                      .warp = race_warp_of(r, &e->by),
                      .order = e->by.order,
                      .scope = e->by.scope,
-                     .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED};
+                     .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED,
+                     .acquires = acquires(e)};
     /* global memory is not checked, or the qualifiers are those of the fence in tensormap.cp_fenceproxy: its accesses
      * themselves pass nothing on */
     if (!r->grid || maps_is_copy(e))
+        return;
+    const bool idle = is_idle(r, e, s.warp);
+    if (idle && s.narrow)
         return;
     const bool as_one = reads_as_one(&s, e);
     for (uint32_t m = e->by.lanes; m; m = as_one ? 0 : m & (m - 1)) {
@@ -385,7 +403,10 @@ void flags_sync(struct race *r, const struct event_access *e) {
         const uint64_t at = e->at[s.lane];
         const uint64_t high = e->space == SPACE_SHARED ? KEY_SHARED | (uint64_t)e->owner->rank << 32 : 0;
         for (uint64_t word = at / 4; word <= (at + e->size - 1) / 4; word++)
-            sync_word(&s, e, high | word, e->size >= 4);
+            if (idle)
+                hint(&s, e, high | word);
+            else
+                sync_word(&s, e, high | word, e->size >= 4);
     }
 }
 

@@ -271,6 +271,14 @@ static bool is_dropped(const struct region *region, const struct listed *l) {
     return true;
 }
 
+/* Does one of the latest listed reads begin at `at`? */
+static bool is_latest(const struct dropped *d, uint32_t at) {
+    bool latest = false;
+    for (uint32_t i = 0; i < LOOP_READS; i++)
+        latest |= d->latest[i].at == at;
+    return latest;
+}
+
 /* Adds an access to the lists of a region, or notes that it was lost. */
 static void list(struct cells *c, struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
@@ -361,14 +369,19 @@ uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64
     struct listed l = {.who = brief_of(&t->mark), .size = (uint16_t)size, .rows = 1};
     struct region *region = region_in(s, number);
     bool locked = false;
+    uint64_t dropped = UINT64_MAX; /* an address at which each lane's read is dropped */
     for (; lanes && !region->sorted && !region->any_lost; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        if (at[lane] == dropped)
+            continue;
         if (at[lane] >> REGION_SHIFT != number || (at[lane] + size - 1) >> REGION_SHIFT != number)
             break;
         l.at = at[lane] % (1u << REGION_SHIFT);
         l.who.lane = (int8_t)lane;
-        if (is_dropped(region, &l))
+        if (is_dropped(region, &l)) {
+            dropped = is_latest(region->dropped, l.at) ? UINT64_MAX : at[lane];
             continue;
+        }
         if (!locked)
             pthread_mutex_lock(&s->lock);
         locked = true;

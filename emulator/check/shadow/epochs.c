@@ -31,11 +31,13 @@
 #define LOG_MOST (64u << 10)  /*  and at most */
 #define TRIES 256u            /* more misses than this, and than hits: the CTA goes on without epochs */
 
+#define HALF (VCLOCK_LANES / 2)
+
 /* An entry of the log, a multiple of 8 bytes. Uneven addresses of the lanes follow it, and then what they wrote.
  * `strong`: an atomic, or any access with an order (STAMP_STRONG); the cells' STRONG is for atomics alone. */
 struct entry {
     uint32_t time, lanes;
-    uint32_t first, step; /* even: all lanes access, lane l at `first` + l * `step` */
+    uint32_t first[2], step[2]; /* even: all lanes access, lane l of each half at `first` + l * `step` */
     uint16_t warp;
     uint8_t size;
     bool writes, strong, even;
@@ -94,17 +96,32 @@ static uint32_t entry_bytes(const struct entry *n) {
     return (bytes + 7) & ~7u;
 }
 
+/* Copies what the lanes wrote. */
+static void put_written(uint8_t *to, const struct entry *n, const struct event_access *e) {
+    const uint8_t *smem = e->owner->smem;
+    if (n->even && n->step[0] == n->size && n->step[1] == n->size) {
+        for (uint32_t h = 0; h < 2; h++)
+            memcpy(to + h * HALF * n->size, smem + n->first[h], HALF * (size_t)n->size);
+    } else if (n->size == WORD) {
+        for (uint32_t m = n->lanes; m; m &= m - 1, to += WORD)
+            memcpy(to, smem + e->at[__builtin_ctz(m)], WORD);
+    } else {
+        for (uint32_t m = n->lanes; m; m &= m - 1, to += n->size)
+            memcpy(to, smem + e->at[__builtin_ctz(m)], n->size);
+    }
+}
+
 /* Adds an access to the log. */
 static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
     const struct entry n = {.time = r->time,
                             .lanes = e->by.lanes,
-                            .first = e->affine ? (uint32_t)e->at[0] : 0,
-                            .step = (uint32_t)e->step,
+                            .first = {e->halves ? (uint32_t)e->at[0] : 0, e->halves ? (uint32_t)e->at[HALF] : 0},
+                            .step = {(uint32_t)e->step, (uint32_t)e->high},
                             .warp = (uint16_t)warp,
                             .size = (uint8_t)e->size,
                             .writes = e->effect & EFFECT_WRITE,
                             .strong = strong,
-                            .even = e->affine};
+                            .even = e->halves};
     if (p->room - p->used < ENTRY_MOST) {
         p->room = p->room ? LOG_MOST : LOG_FIRST;
         p->log = xrealloc_array(p->log, p->room, 1);
@@ -115,12 +132,8 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
     to += sizeof n;
     for (uint32_t m = n.even ? 0 : n.lanes; m; m &= m - 1, to += WORD)
         memcpy(to, &(uint32_t){(uint32_t)e->at[__builtin_ctz(m)]}, WORD);
-    if (n.even && n.writes && n.step == n.size) {
-        memcpy(to, e->owner->smem + n.first, VCLOCK_LANES * (size_t)n.size);
-        return;
-    }
-    for (uint32_t m = n.writes ? n.lanes : 0; m; m &= m - 1, to += n.size)
-        memcpy(to, e->owner->smem + e->at[__builtin_ctz(m)], n.size);
+    if (n.writes)
+        put_written(to, &n, e);
 }
 
 /* The accesses in the log move to the words. */
@@ -132,7 +145,7 @@ static void move_on(struct race *r, struct bytes_watch *b, struct cta *owner) {
         memcpy(&n, p->log + from, sizeof n);
         const uint8_t *rest = p->log + from + sizeof n;
         for (uint32_t l = 0; l < VCLOCK_LANES; l++)
-            at[l] = n.first + l * n.step;
+            at[l] = n.first[l / HALF] + l % HALF * n.step[l / HALF];
         for (uint32_t m = n.even ? 0 : n.lanes; m; m &= m - 1, rest += WORD)
             memcpy(&at[__builtin_ctz(m)], rest, WORD);
         stamps_remember(r, b, owner, &(struct past){n.time, n.lanes, n.warp, n.writes, n.strong, n.size, at, rest});
@@ -195,33 +208,46 @@ static inline uint32_t free_bits(uint32_t cell, uint32_t known, uint32_t who) {
 
 static uint32_t all_free(const uint32_t *cell, uint32_t known, uint32_t first) {
     uint32_t free = UINT32_MAX;
-    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+    for (uint32_t l = 0; l < HALF; l++)
         free &= free_bits(cell[l], known, first + l);
     return free;
 }
 
-/* visit_words for lanes side by side, all at once, and for a read of one word by all. False: nothing was done. */
-static bool visit_row(struct epochs *p, const struct visit *v, const struct event_access *e) {
-    const uint32_t word = (uint32_t)e->at[0] / WORD, first = v->first, known = v->known, mark = v->mark;
+/* visit_words for half of the lanes, side by side or with a read of one word, all at once; `first`: as that of *v, of
+ * the half. False: nothing was done. */
+static inline bool visit_half(struct epochs *p, const struct visit *v, uint32_t word, uint32_t first, bool row) {
+    const uint32_t known = v->known, mark = v->mark;
     uint32_t *wrote = p->wrote + word, *read = p->read + word;
-    if (!e->affine || e->size != WORD || v->strong || e->at[0] % WORD)
-        return false;
-    if (e->step == 0 && !v->writes && *wrote < known) {
+    if (!row) {
+        if (v->writes || *wrote >= known)
+            return false;
         *read = mark | MANY;
         return true;
     }
-    if (e->step != WORD || !all_free(wrote, known, first) || (v->writes && !all_free(read, known, first)))
+    if (!all_free(wrote, known, first) || (v->writes && !all_free(read, known, first)))
         return false;
     if (v->writes) {
-        for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        for (uint32_t l = 0; l < HALF; l++)
             wrote[l] = mark | (first + l);
-        memset(read, 0, VCLOCK_LANES * sizeof *read);
+        memset(read, 0, HALF * sizeof *read);
         return true;
     }
-    for (uint32_t l = 0; l < VCLOCK_LANES; l++) {
+    for (uint32_t l = 0; l < HALF; l++) {
         const uint32_t free = free_bits(read[l], known, first + l);
         read[l] = mark | ((first + l) & free) | (MANY & ~free);
     }
+    return true;
+}
+
+/* The same for all lanes. False: not all fit, and half of them may have been entered. */
+static bool visit_halves(struct epochs *p, const struct visit *v, const struct event_access *e) {
+    const int64_t step[2] = {e->step, e->high};
+    if (!e->halves || e->size != WORD || v->strong || (e->at[0] | e->at[HALF]) % WORD)
+        return false;
+    for (uint32_t h = 0; h < 2; h++)
+        if ((step[h] != WORD && step[h] != 0) ||
+            !visit_half(p, v, (uint32_t)e->at[HALF * h] / WORD, v->first + HALF * h, step[h]))
+            return false;
     return true;
 }
 
@@ -229,7 +255,7 @@ static bool visit_row(struct epochs *p, const struct visit *v, const struct even
  * entered. A read gets a struct visit with constants in it, so the compiler can leave out the tests of them. `strong`
  * is 0 there, because an atomic also writes. */
 static bool visit_all(struct epochs *p, const struct visit *v, const struct event_access *e) {
-    if (visit_row(p, v, e))
+    if (visit_halves(p, v, e))
         return true;
     if (e->size <= WORD)
         return v->writes ? visit_words(p, v, e)

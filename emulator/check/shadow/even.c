@@ -78,33 +78,6 @@ static bool touch_together(struct touch *t, uint32_t at) {
     return true;
 }
 
-/* The same for lanes one after the other, from a quad's first byte on, if it is plain for its own lanes or new. Returns
- * the lanes that are left. */
-static uint32_t touch_row(struct touch *t, uint32_t at, uint32_t num, uint32_t share) {
-    const uint32_t quads = VCLOCK_LANES / num, first = at % BLOCK_BYTES / QUAD, next = (struct stamp){.lane = 1}.who;
-    const struct block *k = &t->b->block[at / BLOCK_BYTES];
-    if (!k->quads || first % 64 + quads > 64 || k->parted[first / 64] >> first % 64 << (64 - quads))
-        return UINT32_MAX;
-    struct stamp mine = t->stamp;
-    mine.lane = (uint8_t)(share * SHARE);
-    struct word *q = k->quads + first;
-    uint32_t i = 0;
-    for (; i < quads; i++, mine.who += num * next) {
-        if ((q[i].wrote.who != mine.who && !is_plain(t, &q[i].wrote, &mine)) ||
-            (q[i].read.who != mine.who && (q[i].read.time || q[i].read.flags)))
-            break;
-        if (!t->writes) {
-            q[i].read = mine;
-            continue;
-        }
-        q[i].wrote = mine;
-        q[i].read = (struct stamp){0};
-    }
-    if (t->writes)
-        memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), i * QUAD);
-    return i == quads ? 0 : UINT32_MAX << i * num;
-}
-
 /* Do `num` lanes have a quad, each as many bytes of it after the other? */
 static inline bool is_quad(const uint64_t *at, uint32_t num, uint32_t further) {
     uint64_t odd = at[0] % QUAD;
@@ -119,8 +92,6 @@ uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lane
     const uint32_t num = QUAD / e->size, further = across ? 4 : 1, step = across ? 1 : num;
     const uint32_t share = across ? SHARE_ACROSS : shares[e->size];
     const bool row = e->affine && e->step == e->size && e->at[0] % QUAD == 0;
-    if (row && lanes == UINT32_MAX && !(lanes = touch_row(t, (uint32_t)e->at[0], num, share)))
-        return 0;
     for (uint32_t l = 0; l < (across ? 4 : VCLOCK_LANES); l += step) {
         const uint32_t mine = share_lanes(share * SHARE + l);
         if (!(lanes & mine))
@@ -132,4 +103,40 @@ uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lane
         lanes &= ~mine;
     }
     return lanes;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+/* Are some of these quads split into words? They are at most 64. */
+static inline bool any_parted(const struct block *k, uint32_t first, uint32_t num) {
+    const uint64_t from = k->parted[first / 64] >> first % 64;
+    const uint32_t last = first + num - 1;
+    return last / 64 == first / 64 ? from << (64 - num) : from | k->parted[last / 64] << (63 - last % 64);
+}
+
+uint32_t even_row(struct touch *t, uint32_t at, uint32_t size, uint32_t time, uint32_t warp) {
+    static const uint8_t shares[QUAD + 1] = {
+        [1] = SHARE_BYTES, [2] = SHARE_HALVES, [4] = SHARE_WORDS, [8] = SHARE_DOUBLES, [QUAD] = SHARE_ONE};
+    const uint32_t num = QUAD / size, quads = VCLOCK_LANES / num, first = at % BLOCK_BYTES / QUAD;
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    if (!k->quads || first + quads > BLOCK_BYTES / QUAD || any_parted(k, first, quads))
+        return UINT32_MAX;
+    const uint32_t next = num * (struct stamp){.lane = 1}.who;
+    const uint8_t *from = t->owner->smem + at;
+    struct stamp mine = {.time = time, .warp = (uint16_t)warp, .lane = (uint8_t)(shares[size] * SHARE)};
+    uint8_t *held = k->held + at % BLOCK_BYTES;
+    struct word *q = k->quads + first;
+    for (uint32_t i = 0; i < quads; i++, q++, mine.who += next) {
+        if ((q->wrote.who != mine.who && !is_plain(t, &q->wrote, &mine)) ||
+            (q->read.who != mine.who && (q->read.time || q->read.flags)))
+            return UINT32_MAX << i * num;
+        if (!t->writes) {
+            q->read = mine;
+            continue;
+        }
+        q->wrote = mine;
+        q->read = (struct stamp){0};
+        memcpy(held + i * QUAD, from + i * QUAD, QUAD);
+    }
+    return 0;
 }

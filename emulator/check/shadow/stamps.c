@@ -319,6 +319,9 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         return;
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
+    if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size && from % QUAD == 0 &&
+        e->size <= QUAD && !(lanes = even_row(t, from, e->size, time, warp)))
+        return;
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
     const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
@@ -335,6 +338,24 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     }
 }
 
+/* Fast path of stamps_remember for a whole word without readers of several threads. False: nothing was done. */
+static inline bool remember_word(const struct touch *t, uint32_t at) {
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    if (at % WORD || !k->quads || !is_parted(k, at))
+        return false;
+    struct word *w = word_at(k, at);
+    if (w->wrote.flags & STAMP_SPLIT || (t->writes ? w->read.flags & READERS_STAMP : !is_own(&w->read, &t->stamp)))
+        return false;
+    if (!t->writes) {
+        w->read = t->stamp;
+        return true;
+    }
+    w->read = hidden_store(t, w);
+    w->wrote = t->stamp;
+    memcpy(&w->value, t->found, WORD);
+    return true;
+}
+
 void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, const struct past *a) {
     static struct vclock *const nothing[LAYERS];
     struct viewer nobody = {.now = nothing};
@@ -346,7 +367,8 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         t.stamp.lane = (uint8_t)__builtin_ctz(m);
         t.found_at = a->at[t.stamp.lane];
-        touch_lane(&t, t.found_at, a->size);
+        if (a->size != WORD || !remember_word(&t, t.found_at))
+            touch_lane(&t, t.found_at, a->size);
         t.found += a->writes ? a->size : 0;
     }
 }
