@@ -108,6 +108,8 @@ static void enlarge(struct timed *t) {
     t->spare = xrealloc_array(t->spare, t->cap, sizeof *t->spare);
 }
 
+static struct cluster *cluster_of(const struct mach_agent *a) { return a->w ? a->w->cta->cluster : a->q->cta->cluster; }
+
 static void next_at(struct timed *t, struct mach_agent *a, double at) {
     uint32_t i = a->number ? t->at[a->number - 1] : t->num;
     if (!a->number) {
@@ -116,6 +118,7 @@ static void next_at(struct timed *t, struct mach_agent *a, double at) {
         a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
         t->seats[a->number - 1] = (struct seat){.agent = a};
         t->num++;
+        cluster_of(a)->agents++;
     }
     put(t, (struct place){at, a->order, a->number - 1}, i);
 }
@@ -126,6 +129,7 @@ static void take_out(struct timed *t, struct mach_agent *a) {
     const uint32_t i = t->at[a->number - 1];
     t->spare[t->num_spare++] = a->number - 1;
     a->number = 0;
+    cluster_of(a)->agents--;
     if (i != --t->num)
         put(t, t->heap[t->num], i);
 }
@@ -468,6 +472,36 @@ static void run_warp(struct launch_island *isl, struct warp *w, uint32_t n) {
     place_warp(t, w);
 }
 
+/* --- queues ------------------------------------------------------------------------------------------------------- */
+
+/* Can nobody but the cluster's own agents tell when the operation runs? */
+static bool is_own(const struct async_op *op) {
+    const enum event_agent a = op->kind->agent;
+    return a == AGENT_TENSOR_CORE || a == AGENT_TENSOR_COPY || a == AGENT_TENSOR_LDST || a == AGENT_COMMIT;
+}
+
+/* Runs the operation that is due. While nobody else of the cluster has anything to do, those after it run at once, each
+ * at its time: the host's caches have the operands. */
+static void run_queue(struct launch_island *isl, struct async_queue *q) {
+    struct mach_timing *t = timing_of(isl);
+    const struct cluster *cl = q->cta->cluster;
+    const double now = t->now;
+    for (bool more = true; more;) {
+        if (!async_step(q)) {
+            take_out(isl->timed, &q->agent); /* it asks the grid, which always answers here */
+            break;
+        }
+        place_queue(isl->timed, q);
+        look_at_changes(isl);
+        more = cl->agents == 1 && q->head && !q->unordered && is_own(q->head) && cl->live_ctas && !isl->m.fault;
+        if (more) {
+            t->now = fmax(t->now, q->head->due);
+            t->steps++;
+        }
+    }
+    t->now = now;
+}
+
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
 static void run_agent(struct launch_island *isl) {
@@ -485,13 +519,11 @@ static void run_agent(struct launch_island *isl) {
         return;
     }
     struct mach_agent *a = s->agent;
-    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
+    struct cluster *cl = cluster_of(a);
     if (a->w)
         run_warp(isl, a->w, n);
-    else if (async_step(a->q))
-        place_queue(of, a->q);
     else
-        take_out(of, a); /* it asks the grid, which always answers here */
+        run_queue(isl, a->q);
     look_at_changes(isl);
     if (launch_has_ended(cl))
         end_clusters(isl);
