@@ -13,82 +13,85 @@
 #include <math.h>
 #include <string.h>
 
-enum { WAYS = 4, SECTOR = 0xff }; /* words of a line's first sector */
+enum { WAYS = 4 };
 
 /* What the L1 of an SM holds, until the launch ends. */
 struct clock_l1 {
     uint32_t sets, tick; /* tick: counts lookups */
-    struct way {
-        uint64_t line;        /* + 1; 0: none */
-        double ready;         /* when what was asked for last is there */
-        uint32_t words, used; /* bit for each word that it holds; tick of the latest use */
-    } ways[];
+    struct set {
+        uint64_t line[WAYS];               /* + 1; 0: none */
+        uint32_t words[WAYS], used[WAYS]; /* bit for each word that it holds; tick of the latest use */
+        double ready[WAYS];                /* when what was asked for last is there */
+    } set[];
 };
 
 void clock_l1_free(struct clock_l1 *l1) { xfree(l1); }
 
 void clock_l1_clear(struct clock_l1 *l1) {
     if (l1)
-        memset(l1->ways, 0, (size_t)l1->sets * WAYS * sizeof *l1->ways);
+        memset(l1->set, 0, l1->sets * sizeof *l1->set);
 }
 
 static struct clock_l1 *l1_of(struct clock_model *m, uint32_t sm) {
     struct clock_l1 **l1 = &m->sm[sm].l1;
     if (!*l1) {
         const uint32_t sets = (uint32_t)fmax(1, m->costs->l1_bytes / 128 / WAYS);
-        *l1 = xcalloc(1, sizeof **l1 + (size_t)sets * WAYS * sizeof *(*l1)->ways);
+        *l1 = xcalloc(1, sizeof **l1 + sets * sizeof *(*l1)->set);
         (*l1)->sets = sets;
     }
     return *l1;
 }
 
-static struct way *set_of(struct clock_l1 *l1, uint64_t line) {
+static struct set *set_of(struct clock_l1 *l1, uint64_t line) {
     const uint64_t key = line * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    return &l1->ways[(key * l1->sets >> 32) * WAYS];
+    return &l1->set[key * l1->sets >> 32];
 }
 
-/* Prefetches what is known of all lines of an access, which is hardly ever in the host's caches. */
-static void expect(struct clock_model *m, struct clock_l1 *l1, const struct clock_access *a) {
-    for (uint32_t i = 0; i < a->num; i++) {
-        const char *set = (const char *)set_of(l1, a->touches[i].line);
+void clock_thread_expect(struct clock_model *m, uint32_t sm, const struct clock_touch *touches, uint32_t num,
+                         bool further) {
+    struct clock_l1 *l1 = l1_of(m, sm);
+    for (uint32_t i = 0; i < num; i++) {
+        clock_l2_expect(m, touches[i].line, further);
+        if (further)
+            continue;
+        const char *set = (const char *)set_of(l1, touches[i].line);
         __builtin_prefetch(set, 1);
-        __builtin_prefetch(set + 64, 1);
-        clock_l2_expect(m, a->touches[i].line, false);
+        __builtin_prefetch(set + sizeof(struct set) - 1, 1);
     }
-    for (uint32_t i = 0; i < a->num; i++)
-        clock_l2_expect(m, a->touches[i].line, true);
 }
 
-/* The line's way. If there is none: NULL, or with `take` a new one in place of the one used longest ago. */
-static struct way *find(struct clock_l1 *l1, uint64_t line, bool take) {
-    struct way *set = set_of(l1, line), *oldest = set;
-    for (struct way *w = set; w < set + WAYS; w++) {
-        if (w->line == line + 1) {
-            w->used = ++l1->tick;
-            return w;
-        }
-        oldest = w->used < oldest->used ? w : oldest;
-    }
-    if (!take)
-        return NULL;
-    *oldest = (struct way){.line = line + 1, .used = ++l1->tick};
+/* The way of the line that is looked up; WAYS: none. */
+static unsigned find(struct clock_l1 *l1, struct set *set, uint64_t line) {
+    unsigned i = 0;
+    while (i < WAYS && set->line[i] != line + 1)
+        i++;
+    if (i < WAYS)
+        set->used[i] = ++l1->tick;
+    return i;
+}
+
+/* A way for a new line, in place of the one used longest ago. */
+static unsigned take(struct clock_l1 *l1, struct set *set, uint64_t line) {
+    unsigned oldest = 0;
+    for (unsigned i = 1; i < WAYS; i++)
+        oldest = set->used[i] < set->used[oldest] ? i : oldest;
+    set->line[oldest] = line + 1;
+    set->used[oldest] = ++l1->tick;
+    set->words[oldest] = 0;
+    set->ready[oldest] = 0;
     return oldest;
 }
 
-static uint32_t sectors_of(uint32_t words) {
-    uint32_t n = 0;
-    for (; words; words >>= 8)
-        n += (words & SECTOR) != 0;
-    return n;
+/* The first bit of each sector, of 8 words, that has any of these words. */
+static uint32_t sectors(uint32_t words) {
+    words |= words >> 4;
+    words |= words >> 2;
+    return (words | words >> 1) & 0x01010101;
 }
+static uint32_t sectors_of(uint32_t words) { return sectors(words) * 0x01010101 >> 24; }
 
 /* All words of the sectors of these words. */
-static uint32_t whole_sectors(uint32_t words) {
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < 32; i += 8)
-        all |= words >> i & SECTOR ? (uint32_t)SECTOR << i : 0;
-    return all;
-}
+static uint32_t whole_sectors(uint32_t words) { return sectors(words) * 0xff; }
 
 static struct clock_touch *touch_line(struct clock_access *a, uint64_t line) {
     const bool above = line > a->highest;
@@ -107,6 +110,13 @@ static uint32_t words_between(uint64_t from, uint64_t to) {
 }
 
 void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size) {
+    if ((address | size) % 4 == 0 && address % 128 + size <= 128) { /* mostly */
+        struct clock_touch *t = touch_line(a, address / 128);
+        const uint32_t words = words_between(address % 128 / 4, (address % 128 + size) / 4);
+        t->words |= words;
+        t->whole |= words;
+        return;
+    }
     for (uint64_t at = address, end = address + size, next; at < end; at = next) {
         struct clock_touch *t = touch_line(a, at / 128);
         next = (at / 128 + 1) * 128 < end ? (at / 128 + 1) * 128 : end;
@@ -128,27 +138,28 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
     struct clock_l1 *l1 = l1_of(m, sm);
     const double out = clock_take(&m->sm[sm].threads, at, a->num * t->thread_line);
     double done = out + t->l1_latency;
-    expect(m, l1, a);
     for (uint32_t i = 0; i < a->num; i++) {
         const struct clock_touch *x = &a->touches[i];
-        struct way *w = find(l1, x->line, !a->strong);
-        const uint32_t fetch = a->strong ? whole_sectors(x->words) : whole_sectors(x->words & ~w->words);
-        if (fetch) {
-            const uint32_t bytes = 32 * sectors_of(fetch);
-            const struct clock_box box = {.address = x->line * 128, .bytes = 128};
-            const double there = w && w->words ? out : clock_l2_look(m, at, out, &box); /* a line of L1 is in L2, too */
-            const double sent = clock_take(&m->l2, at, bytes / t->l2_rate);
-            double back = fmax(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
-            if (w && w->words) /* not before what was asked for earlier */
-                back = fmax(back, w->ready);
-            m->l2_bytes += bytes;
-            done = fmax(done, back);
-            if (w) {
-                w->words |= fetch;
-                w->ready = fmax(w->ready, back);
-            }
-        } else {
-            done = fmax(done, w->ready);
+        struct set *set = set_of(l1, x->line);
+        unsigned w = find(l1, set, x->line);
+        if (w == WAYS && !a->strong)
+            w = take(l1, set, x->line);
+        const uint32_t held = w < WAYS ? set->words[w] : 0, fetch = whole_sectors(x->words & ~(a->strong ? 0 : held));
+        if (!fetch) {
+            done = clock_later(done, set->ready[w]);
+            continue;
+        }
+        const uint32_t bytes = 32 * sectors_of(fetch);
+        const double there = held ? out : clock_l2_line(m, at, out, x->line); /* a line of L1 is in L2, too */
+        const double sent = clock_take(&m->l2, at, bytes / t->l2_rate);
+        double back = clock_later(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
+        if (held) /* not before what was asked for earlier */
+            back = clock_later(back, set->ready[w]);
+        m->l2_bytes += bytes;
+        done = clock_later(done, back);
+        if (w < WAYS) {
+            set->words[w] |= fetch;
+            set->ready[w] = clock_later(set->ready[w], back);
         }
     }
     return done;
@@ -157,15 +168,15 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
 double clock_thread_write(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a) {
     struct clock_l1 *l1 = l1_of(m, sm);
     uint32_t bytes = 0, sectors = 0;
-    expect(m, l1, a);
     for (uint32_t i = 0; i < a->num; i++) {
         const struct clock_touch *x = &a->touches[i];
-        struct way *w = find(l1, x->line, false);
-        if (!w) {
-            w = find(l1, x->line, true);
+        struct set *set = set_of(l1, x->line);
+        unsigned w = find(l1, set, x->line);
+        if (w == WAYS) {
+            w = take(l1, set, x->line);
             clock_l2_put(m, x->line, at);
         }
-        w->words |= x->whole;
+        set->words[w] |= x->whole;
         bytes += 4 * (uint32_t)__builtin_popcount(x->words);
         sectors += sectors_of(x->words);
     }

@@ -63,11 +63,17 @@ static uint32_t find(const struct clock_l2 *l2, uint64_t key) {
     return n;
 }
 
+/* The key of a line of 128 bytes. */
+static uint64_t key_of(const struct clock_model *m, uint64_t line) {
+    const uint64_t granule = (uint64_t)m->costs->hbm_granule;
+    return granule == 128 ? line : line * 128 / granule;
+}
+
 void clock_l2_expect(const struct clock_model *m, uint64_t line, bool further) {
     const struct clock_l2 *l2 = &m->held;
     if (!l2->cap)
         return;
-    const uint32_t *head = &l2->table[slot_of(l2, line * 128 / (uint64_t)m->costs->hbm_granule)];
+    const uint32_t *head = &l2->table[slot_of(l2, key_of(m, line))];
     __builtin_prefetch(further && *head ? (const void *)&l2->lines[*head - 1] : head);
 }
 
@@ -112,21 +118,17 @@ static double from_hbm(struct clock_model *m, double at, double work) {
     return clock_take(&m->hbm, at, work + written);
 }
 
-/* HBM is read in granules, so rows shorter than one also bring in bytes of the neighbouring box. If a box has more rows
- * than a dimension may have (5.5.1: 256), it has a third dimension, and the neighbours are taken as its own bytes. */
-double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
+/* Looks for `bytes` at `key`, which are asked for in so many lines. */
+static double look(struct clock_model *m, double at, double asked, uint64_t key, uint64_t bytes, double lines) {
     const struct clock_table *t = m->costs;
     struct clock_l2 *l2 = &m->held;
-    const uint64_t granule = (uint64_t)t->hbm_granule;
-    const uint64_t row = clock_row(box);
-    const uint64_t key = box->address / granule, rows = row ? box->bytes / row : 0;
-    const bool narrow = row < granule && rows <= MOST_ROWS;
-    const uint64_t bytes = narrow ? rows * granule : box->bytes;
     const uint32_t n = find(l2, key);
     if (n && l2->lines[n - 1].bytes >= bytes) {
-        take_out(l2, &l2->lines[n - 1]);
-        put_newest(l2, n);
-        return fmax(asked, l2->lines[n - 1].ready);
+        if (n != l2->newest) {
+            take_out(l2, &l2->lines[n - 1]);
+            put_newest(l2, n);
+        }
+        return clock_later(asked, l2->lines[n - 1].ready);
     }
     if (n) { /* a larger box at the same address */
         take_out(l2, &l2->lines[n - 1]);
@@ -137,9 +139,23 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     }
     struct clock_line *line = insert(l2, key, (uint32_t)bytes, (uint64_t)t->l2_bytes);
     m->hbm_bytes += bytes;
-    line->ready = fmax(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency +
-                  fmin(clock_lines(box), t->hbm_lines) * t->hbm_line;
+    line->ready = clock_later(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency +
+                  fmin(lines, t->hbm_lines) * t->hbm_line;
     return line->ready;
+}
+
+/* HBM is read in granules, so rows shorter than one also bring in bytes of the neighbouring box. If a box has more rows
+ * than a dimension may have (5.5.1: 256), it has a third dimension, and the neighbours are taken as its own bytes. */
+double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
+    const uint64_t granule = (uint64_t)m->costs->hbm_granule;
+    const uint64_t row = clock_row(box), rows = row ? box->bytes / row : 0;
+    const bool narrow = row < granule && rows <= MOST_ROWS;
+    return look(m, at, asked, box->address / granule, narrow ? rows * granule : box->bytes, clock_lines(box));
+}
+
+double clock_l2_line(struct clock_model *m, double at, double asked, uint64_t line) {
+    const uint64_t granule = (uint64_t)m->costs->hbm_granule;
+    return look(m, at, asked, key_of(m, line), granule > 128 ? granule : 128, 1);
 }
 
 /* The GPC on the chip that stands for that of an SM of the emulator. On the chip consecutive clusters are in different
@@ -171,7 +187,7 @@ double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked
 
 void clock_l2_put(struct clock_model *m, uint64_t line, double at) {
     struct clock_l2 *l2 = &m->held;
-    const uint64_t key = line * 128 / (uint64_t)m->costs->hbm_granule;
+    const uint64_t key = key_of(m, line);
     if (!find(l2, key))
         insert(l2, key, 128, (uint64_t)m->costs->l2_bytes)->ready = at;
 }

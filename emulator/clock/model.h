@@ -90,10 +90,13 @@ void clock_model_rewind(struct clock_model *m);
 /* For which share of so many cycles tensor cores worked. */
 struct clock_load clock_load_of(const struct clock_model *m, double cycles);
 
+/* fmax, of numbers only: without a call. */
+static inline double clock_later(double a, double b) { return a > b ? a : b; }
+
 /* Takes `work` cycles of a server from `at` on; returns the end. All who share a server must ask in the order of time.
  * So work that is needed only later is taken from now on: it would block those who come in between. */
 static inline double clock_take(struct clock_server *s, double at, double work) {
-    s->free = (s->free > at ? s->free : at) + work;
+    s->free = clock_later(s->free, at) + work;
     s->busy += work;
     return s->free;
 }
@@ -153,11 +156,17 @@ void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size);
 /* Returns when a read's data are there; when a write has left the SM. */
 double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a);
 double clock_thread_write(struct clock_model *m, uint32_t sm, double at, const struct clock_access *a);
+/* Threads of an SM will access these lines: prefetches for the host what is known of them, or with `further` what that
+ * names. */
+void clock_thread_expect(struct clock_model *m, uint32_t sm, const struct clock_touch *touches, uint32_t num,
+                         bool further);
 void clock_l1_free(struct clock_l1 *l1);
 void clock_l1_clear(struct clock_l1 *l1);
 
 /* Asks L2 for a box at `asked`; that is known at the earlier time `at`. Returns when the bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
+/* The same for a line of 128 bytes. */
+double clock_l2_line(struct clock_model *m, double at, double asked, uint64_t line);
 /* L2 sends to an SM a box that it was asked for at `asked` and has at `there`. Returns when the last of it has been
  * sent. SMs of one GPC that ask for the same before L2 has sent it share one answer. */
 double clock_l2_send(struct clock_model *m, uint32_t sm, double at, double asked, double there,

@@ -10,7 +10,6 @@
 #include "clock/engine.h"
 #include "trace/describe.h"
 
-#include <math.h>
 #include <string.h>
 
 /* When the arrivals of a barrier's phase that runs have come through, and when its latest phase was over. */
@@ -101,11 +100,11 @@ static struct barrier_time *mbar_at(struct online_cta *c, uint32_t off) {
 }
 
 static void arrives(const struct clock_online *o, struct barrier_time *b, double lag) {
-    b->arrived = fmax(b->arrived, o->timing.now + lag);
+    b->arrived = clock_later(b->arrived, o->timing.now + lag);
 }
 
 static void is_over(const struct clock_online *o, struct barrier_time *b) {
-    b->over = fmax(b->arrived, o->timing.now);
+    b->over = clock_later(b->arrived, o->timing.now);
     b->arrived = 0;
 }
 
@@ -186,7 +185,7 @@ static struct mach_timed *timed_warp(void *ctx, const struct cta *cta, uint32_t 
 }
 
 static void note_load(struct mach_timed *w, uint32_t number, double answer) {
-    w->latest = fmax(w->latest, answer);
+    w->latest = clock_later(w->latest, answer);
     w->load[w->loads++ % ONLINE_LOADS] = (struct online_load){w->latest, number};
 }
 
@@ -202,7 +201,7 @@ static void takes_place(struct clock_online *o, struct mach_timed *w, bool write
                         uint32_t load) {
     if (writes) {
         const double out = clock_thread_write(o->model, w->sm, o->timing.now, touched);
-        *w->stored = fmax(*w->stored, out + o->costs.thread_latency);
+        *w->stored = clock_later(*w->stored, out + o->costs.thread_latency);
         timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
     } else {
         note_load(w, load, clock_thread_read(o->model, w->sm, o->timing.now, touched));
@@ -235,6 +234,19 @@ static void access(void *ctx, struct mach_timed *w, const struct diag_site *site
     }
     if (k->next == k->num)
         k->num = k->next = k->lines = k->next_line = 0;
+}
+
+static void expect(void *ctx, const struct mach_timed *w, uint32_t turns) {
+    const struct clock_online *o = ctx;
+    const struct online_kept *k = &w->kept;
+    if (k->next >= k->num)
+        return;
+    if (turns == 6) {
+        __builtin_prefetch(&k->of[k->next]);
+        __builtin_prefetch(&k->touches[k->next_line]);
+    }
+    if (turns == 4 || turns == 2)
+        clock_thread_expect(o->model, w->sm, k->touches + k->next_line, k->of[k->next].lines, turns == 2);
 }
 
 static void on_access(const struct listener *self, const struct event_access *a) {
@@ -370,6 +382,7 @@ struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_tab
                                      .issue = issue,
                                      .answered = answered,
                                      .access = access,
+                                     .expect = expect,
                                      .take_up = take_up,
                                      .sees = sees,
                                      .read = read_clock,

@@ -52,6 +52,8 @@ struct ran {
  * of those are not in the host's caches. */
 struct seat {
     struct mach_agent *agent;
+    struct warp *w; /* or NULL: it is a queue */
+    struct cluster *cl;
     struct ran *ran; /* or NULL */
     struct mach_timed *timed;
     struct warp_time time; /* its group's, while it has run ahead */
@@ -71,15 +73,19 @@ struct timed {
     uint32_t *at;
     struct seat *seats;
     uint32_t *spare; /* numbers that nobody has */
-    uint32_t num, num_spare, numbers, cap;
+    uint32_t *then;  /* by number: whose turn came after its latest */
+    uint32_t num, num_spare, numbers, cap, last;
     struct ran *free, *all;
     struct known known[KNOWN]; /* by a hash */
 };
 
 /* --- agents in the order of their times --------------------------------------------------------------------------- */
 
+/* fmax, of numbers only: without a call. */
+static double later(double a, double b) { return a > b ? a : b; }
+
 static bool sooner(const struct place *a, const struct place *b) {
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
+    return (a->at < b->at) | ((a->at == b->at) & (a->order < b->order));
 }
 
 static void put_at(struct timed *t, struct place a, uint32_t i) {
@@ -106,6 +112,7 @@ static void enlarge(struct timed *t) {
     t->at = xrealloc_array(t->at, t->cap, sizeof *t->at);
     t->seats = xrealloc_array(t->seats, t->cap, sizeof *t->seats);
     t->spare = xrealloc_array(t->spare, t->cap, sizeof *t->spare);
+    t->then = xrealloc_array(t->then, t->cap, sizeof *t->then);
 }
 
 static void next_at(struct timed *t, struct mach_agent *a, double at) {
@@ -114,8 +121,11 @@ static void next_at(struct timed *t, struct mach_agent *a, double at) {
         if (!t->num_spare && t->numbers == t->cap)
             enlarge(t);
         a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
-        t->seats[a->number - 1] = (struct seat){.agent = a};
+        struct seat *s = &t->seats[a->number - 1];
+        *s = (struct seat){.agent = a, .w = a->w, .cl = a->w ? a->w->cta->cluster : a->q->cta->cluster};
+        t->then[a->number - 1] = a->number - 1;
         t->num++;
+        s->cl->agents++;
     }
     put(t, (struct place){at, a->order, a->number - 1}, i);
 }
@@ -125,6 +135,7 @@ static void take_out(struct timed *t, struct mach_agent *a) {
         return;
     const uint32_t i = t->at[a->number - 1];
     t->spare[t->num_spare++] = a->number - 1;
+    t->seats[a->number - 1].cl->agents--;
     a->number = 0;
     if (i != --t->num)
         put(t, t->heap[t->num], i);
@@ -139,7 +150,7 @@ static void place_warp(struct timed *t, struct warp *w) {
     double at = INFINITY;
     for (unsigned i = 0; w->live && i < w->num_groups; i++)
         if (w->groups[i].state == GROUP_READY)
-            at = fmin(at, w->groups[i].time.at);
+            at = w->groups[i].time.at < at ? w->groups[i].time.at : at;
     const struct seat *s = w->agent.number ? &t->seats[w->agent.number - 1] : NULL;
     if (s && s->ran)
         at = s->time.at;
@@ -274,7 +285,7 @@ static bool waits_for_load(struct launch_island *isl, struct warp *w, struct gro
         return false;
     if (g->time.slots)
         g->time.at = t->issue(t->ctx, w->agent.timed, g->time.at, g->time.slots, g->time.cycles);
-    g->time = (struct warp_time){.at = fmax(g->time.at, answered)};
+    g->time = (struct warp_time){.at = later(g->time.at, answered)};
     return true;
 }
 
@@ -311,7 +322,7 @@ static void take_ran(struct timed *t, struct seat *s, const struct warp *w, cons
         r->all = t->all;
         t->all = r;
     }
-    *s = (struct seat){.agent = s->agent, .ran = r, .timed = w->agent.timed, .time = g->time};
+    *s = (struct seat){.agent = s->agent, .w = s->w, .cl = s->cl, .ran = r, .timed = w->agent.timed, .time = g->time};
 }
 
 /* Its group goes on. */
@@ -335,27 +346,51 @@ static void note(struct seat *s, const struct warp *w, const struct known *k, ui
     p->access = k->weak ? &k->in->src->site : NULL;
 }
 
-/* Runs the group's next instruction, with those after it that are straight: at most `most`. Groups that take turns do
- * not run ahead of what takes time. */
-static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, const struct insn *in,
-                               struct seat *s, uint32_t most) {
-    struct mach_timing *t = timing_of(isl);
-    const bool alone = runs_alone(w, g);
-    uint32_t n = 0, ran = 0;
-    for (most = most < in->run ? most : in->run; n < most && s->num < PIECES; n++) {
+/* Notes the instructions from `in` on that are straight; how many. `since` have been since the latest access. */
+static uint32_t note_straight(struct launch_island *isl, struct warp *w, struct group *g, const struct insn *in,
+                              struct seat *s, bool alone, uint32_t *since) {
+    uint32_t n = 0;
+    for (; n < in->run && s->num < PIECES && *since < AHEAD; n++) {
         const struct known *k = know(isl, &in[n]);
         if (!k->registers && !(alone && k->weak))
             break;
-        if (!alone && n && answered_at(isl, w, awaits(w, g, k)) > t->now)
+        if (!alone && n && answered_at(isl, w, awaits(w, g, k)) > timing_of(isl)->now)
             break;
         const uint32_t uses = warp_loads_execute(w, g, k->in);
         note(s, w, k, k->cost.needs_loads ? UINT32_MAX : uses);
+        *since = k->weak ? 0 : *since + 1;
     }
-    for (t->ahead = true; ran < n && !isl->m.fault; ran++) {
-        ran += warp_step_straight(w, g, n - ran);
-        g->again = ran < n; /* one whose guard has to be looked at: it has been counted */
-        if (g->again && !isl->m.fault)
-            warp_step(w, g);
+    return n;
+}
+
+/* Runs the group's next instruction, which has been counted. */
+static void run_counted(struct warp *w, struct group *g) {
+    g->again = true;
+    warp_step(w, g);
+}
+
+/* Runs the group's next instruction, with those after it that are straight, over branches that all its lanes take or
+ * none. `n` have been in this turn: those between two accesses stay below what a turn has. Groups that take turns do
+ * not run ahead of what takes time. */
+static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct group *g, struct seat *s, uint32_t n) {
+    struct mach_timing *t = timing_of(isl);
+    const bool alone = runs_alone(w, g);
+    t->ahead = true;
+    for (const struct insn *in; !isl->m.fault && (in = warp_next(w, g));) {
+        const uint32_t num = note_straight(isl, w, g, in, s, alone, &n);
+        for (uint32_t ran = 0; ran < num && !isl->m.fault; ran++) {
+            ran += warp_step_straight(w, g, num - ran);
+            if (ran < num && !isl->m.fault)
+                run_counted(w, g); /* its guard has to be looked at */
+        }
+        if (alone && (num || isl->m.fault))
+            continue;
+        if (!alone || s->num == PIECES || n >= AHEAD || in->src->op != PTX_OP_bra || !warp_goes_one_way(w, g, in))
+            break;
+        const struct known *k = know(isl, in);
+        note(s, w, k, warp_loads_execute(w, g, in));
+        n++;
+        run_counted(w, g);
     }
     t->ahead = false;
 }
@@ -367,8 +402,9 @@ static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
         const struct piece *p = &s->ran->piece[s->next++];
         t->goes_on = t->now;
         t->access(t->ctx, s->timed, p->access, p->load);
-        *time = (struct warp_time){.at = fmax(time->at, t->goes_on)};
-        return true;
+        *time = (struct warp_time){.at = later(time->at, t->goes_on)};
+        if (time->at > t->now)
+            return true; /* else it is the first again */
     }
     for (; s->next < s->num; s->next++) {
         const struct piece *p = &s->ran->piece[s->next];
@@ -383,19 +419,31 @@ static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
         }
         if (!waits || time->slots)
             time->at = t->issue(t->ctx, s->timed, time->at, time->slots, time->cycles);
-        *time = (struct warp_time){.at = waits ? fmax(time->at, answered) : time->at, .issued = !waits};
+        *time = (struct warp_time){.at = waits ? later(time->at, answered) : time->at, .issued = !waits};
         return true;
     }
     return false;
 }
 
-/* The host fetches what the turns after this one ask for. */
-static void expect_turns(const struct timed *t) {
-    for (uint32_t i = 1; i < 3 && i < t->num; i++) {
-        const struct seat *s = &t->seats[t->heap[i].number];
-        __builtin_prefetch(s->ran ? (const void *)&s->ran->piece[s->next] : s->agent);
-        __builtin_prefetch(s->timed);
-        __builtin_prefetch((const char *)s->timed + 64);
+/* The host fetches what the turns after this one will ask for: they mostly come in the order in which they came last. */
+static void expect_turns(const struct mach_timing *t, struct timed *of, uint32_t number) {
+    if (of->last != number)
+        of->then[of->last] = number;
+    of->last = number;
+    for (uint32_t i = 1; i < 9; i++) {
+        number = of->then[number];
+        const struct seat *s = &of->seats[number];
+        if (!s->ran && s->w && i == 4) {
+            __builtin_prefetch(s->w);
+            __builtin_prefetch(&s->w->num_groups);
+            __builtin_prefetch(&s->w->groups[0].state);
+            __builtin_prefetch(&s->w->groups[0].time);
+            __builtin_prefetch(&s->w->loads);
+        } else if (s->ran && i == 8) {
+            __builtin_prefetch(&s->ran->piece[s->next]);
+            __builtin_prefetch(s->timed);
+        } else if (s->ran && s->time.issued && i < 7)
+            t->expect(t->ctx, s->timed, i);
     }
 }
 
@@ -414,7 +462,7 @@ static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g
         more = 0;
         if (straight && k && in->run && !g->again && !g->told && (k->registers || (k->weak && runs_alone(w, g)))) {
             take_ran(isl->timed, s, w, g);
-            run_straight_ahead(isl, w, g, in, s, AHEAD - n);
+            run_straight_ahead(isl, w, g, s, n);
             if (isl->m.fault || take_time(t, s, &more))
                 return;
             drop_ran(isl->timed, s, g);
@@ -438,7 +486,7 @@ static void run_now(struct launch_island *isl, struct warp *w, struct group *g) 
     struct mach_timing *t = timing_of(isl);
     t->goes_on = t->now;
     warp_step(w, g);
-    g->time = (struct warp_time){.at = fmax(g->time.at, t->goes_on), .issued = g->again};
+    g->time = (struct warp_time){.at = later(g->time.at, t->goes_on), .issued = g->again};
 }
 
 static struct group *first_group(struct warp *w) {
@@ -468,6 +516,36 @@ static void run_warp(struct launch_island *isl, struct warp *w, uint32_t n) {
     place_warp(t, w);
 }
 
+/* --- queues ------------------------------------------------------------------------------------------------------- */
+
+/* Can nobody but the cluster's own agents tell when the operation runs? */
+static bool is_own(const struct async_op *op) {
+    const enum event_agent a = op->kind->agent;
+    return a == AGENT_TENSOR_CORE || a == AGENT_TENSOR_COPY || a == AGENT_TENSOR_LDST || a == AGENT_COMMIT;
+}
+
+/* Runs the operation that is due. While nobody else of the cluster has anything to do, those after it run at once, each
+ * at its time: the host's caches have the operands. */
+static void run_queue(struct launch_island *isl, struct async_queue *q) {
+    struct mach_timing *t = timing_of(isl);
+    const struct cluster *cl = q->cta->cluster;
+    const double now = t->now;
+    for (bool more = true; more;) {
+        if (!async_step(q)) {
+            take_out(isl->timed, &q->agent); /* it asks the grid, which always answers here */
+            break;
+        }
+        place_queue(isl->timed, q);
+        look_at_changes(isl);
+        more = cl->agents == 1 && q->head && !q->unordered && is_own(q->head) && cl->live_ctas && !isl->m.fault;
+        if (more) {
+            t->now = later(t->now, q->head->due);
+            t->steps++;
+        }
+    }
+    t->now = now;
+}
+
 /* --- turns -------------------------------------------------------------------------------------------------------- */
 
 static void run_agent(struct launch_island *isl) {
@@ -476,22 +554,19 @@ static void run_agent(struct launch_island *isl) {
     struct place first = of->heap[0];
     struct seat *s = &of->seats[first.number];
     uint32_t n = 0;
-    t->now = fmax(t->now, first.at);
+    t->now = later(t->now, first.at);
     t->steps++;
-    expect_turns(of);
+    expect_turns(t, of, first.number);
     if (s->ran && take_time(t, s, &n)) {
         first.at = s->time.at;
         put(of, first, 0);
         return;
     }
-    struct mach_agent *a = s->agent;
-    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
-    if (a->w)
-        run_warp(isl, a->w, n);
-    else if (async_step(a->q))
-        place_queue(of, a->q);
+    struct cluster *cl = s->cl;
+    if (s->w)
+        run_warp(isl, s->w, n);
     else
-        take_out(of, a); /* it asks the grid, which always answers here */
+        run_queue(isl, s->agent->q);
     look_at_changes(isl);
     if (launch_has_ended(cl))
         end_clusters(isl);
@@ -504,7 +579,7 @@ static void place_all(struct launch_island *isl) {
             for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
                 struct warp *w = &cl->cta[r].warps[i];
                 for (unsigned k = 0; k < w->num_groups; k++)
-                    w->groups[k].time.at = fmax(w->groups[k].time.at, timing_of(isl)->now);
+                    w->groups[k].time.at = later(w->groups[k].time.at, timing_of(isl)->now);
                 place_warp(isl->timed, w);
             }
 }
@@ -539,6 +614,7 @@ void launch_timed_free(struct launch_island *isl) {
     xfree(t->at);
     xfree(t->seats);
     xfree(t->spare);
+    xfree(t->then);
     xfree(t);
     isl->timed = NULL;
 }

@@ -52,6 +52,8 @@ struct mach_timing {
     double (*answered)(void *ctx, const struct mach_timed *w, uint32_t load);
     /* What the warp's instruction at `site` accessed ahead of its time, as load number `load`, takes place now. */
     void (*access)(void *ctx, struct mach_timed *w, const struct diag_site *site, uint32_t load);
+    /* That will be soon, after about so many others' turns: prefetches for the host what it takes. */
+    void (*expect)(void *ctx, const struct mach_timed *w, uint32_t turns);
     /* The warp issues `slots` instructions from `at` on, of which the last is needed `cycles` later: when that is. */
     double (*issue)(void *ctx, const struct mach_timed *w, double at, double slots, double cycles);
     /* An operation is issued now: when it will be complete. */

@@ -264,6 +264,15 @@ const struct insn *warp_next(const struct warp *w, const struct group *g) {
     return g->pc == join_pc(w, g) ? NULL : &w->frames[g->frame].func->code[g->pc];
 }
 
+bool warp_goes_one_way(struct warp *w, struct group *g, const struct insn *in) {
+    if (in->guard == WARP_SINK)
+        return true;
+    w->g = g;
+    warp_load_frame(w);
+    const uint32_t p = warp_src32(w, in->guard)[0] & g->mask;
+    return !(warp_poison(w, in->guard) & g->mask) && (!p || p == g->mask);
+}
+
 void warp_step(struct warp *w, struct group *g) {
     w->yielded = false;
     w->g = g;

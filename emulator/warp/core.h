@@ -63,6 +63,8 @@ bool warp_runnable(struct warp *w);
 bool warp_resume(struct warp *w, double now);
 /* The instruction of a ready group; NULL: it parks at a reconvergence point. */
 const struct insn *warp_next(const struct warp *w, const struct group *g);
+/* Is the guard of this, its next instruction, the same for all lanes, and known? */
+bool warp_goes_one_way(struct warp *w, struct group *g, const struct insn *in);
 /* Runs it, or parks. */
 void warp_step(struct warp *w, struct group *g);
 /* Runs the next `n` instructions, which are straight, with no listener for steps. It stops after one that faults, and

@@ -302,6 +302,17 @@ static inline bool touch_one_word(struct touch *t, uint32_t at) {
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
+/* With the clusters in turns, what is remembered of [from, to) may have left the cache: fetches it. */
+static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to) {
+    const struct block *k = &b->block[from / BLOCK_BYTES];
+    if (from / BLOCK_BYTES != (to - 1) / BLOCK_BYTES || from / BLOCK_BYTES >= b->num_blocks || !k->quads)
+        return;
+    for (uint32_t at = from; at < to; at += 3 * QUAD)
+        __builtin_prefetch(quad_at(k, at), 1);
+    for (uint32_t at = from; at < to; at += 4 * QUAD)
+        __builtin_prefetch(k->held + at % BLOCK_BYTES, 1);
+}
+
 /* On an access by lanes of a warp that have one viewer: compares each lane's access and remembers it. `time` and
  * `flags` go into the stamps. The fast paths are tried first: each returns the lanes that it left, and the loop goes
  * on with the first of them. [from, to + size) includes the bytes of all lanes; `along`: the first and the last
@@ -317,6 +328,8 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     }
     if (!lanes)
         return;
+    if (t->owner->island->timed && to - from <= VCLOCK_LANES * QUAD)
+        expect_quads(t->b, from, to + e->size);
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
     if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size && from % QUAD == 0 &&
