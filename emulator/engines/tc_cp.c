@@ -240,7 +240,7 @@ static bool run_commit(struct async_op *op) {
         if (e == MBAR_OK)
             continue;
         mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, &cl->cta[rank]),
-                   "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off, rank);
+                   "tcgen05.commit arrives on mbarrier 0x%x of cluster CTA %u: %s", c->off, rank, mbar_error_text(e));
         return true;
     }
     return true;

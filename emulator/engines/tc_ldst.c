@@ -70,6 +70,7 @@ DIAG(lane_window) = {
 DIAG(lane_alignment) = {
     DIAG_HEAD(ERROR, "tcgen05-lane-alignment", "9.7.16.8"),
     .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
+    .hint = "Add (warp % 4) * 32 << 16 to the address, and for the second half of a .16x* access 16 << 16 more",
     .reason = "the lanes are in two windows, or in none.",
 };
 DIAG(out_of_columns) = {

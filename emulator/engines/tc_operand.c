@@ -26,6 +26,14 @@ DIAG(landing_smem) = {
             "let expect_tx announce all bytes, and let the copy wait until the tile before has been read",
     .reason = "in this order the bytes have not arrived yet, and the product has no value.",
 };
+DIAG(landing_from_peer) = {
+    DIAG_HEAD(ERROR, "tcgen05-smem-in-flight", "9.7.9.25.1, 9.7.13.15.5"),
+    .rule = "a copy's destination may be read only after the phase of the mbarrier that it signals has completed. A "
+            "copy into it may be issued only after the old contents have been read",
+    .hint =
+        "Let expect_tx announce also the bytes that other CTAs send, as here, and let those CTAs wait until this one "
+        "has read the tile before. If they do, correct the ctaMask of this copy: bit r sends it to the CTA of rank r",
+};
 DIAG(poisoned_tmem) = {
     DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10"),
     .rule = "tensor memory must be written before the tensor core reads it",
@@ -75,7 +83,7 @@ static void name_poison(struct cta *cta, const struct mach_origin *origin, const
     char said[160];
     snprintf(said, sizeof said, "%s, which writes it", op->name);
     const struct diag_party copy = {said, op->origin.site, &op->origin.thread};
-    struct diag d = landing_smem;
+    struct diag d = op->cta == cta ? landing_smem : landing_from_peer;
     d.other = &copy;
     name_fault(cta, origin, &d, n, unit, off, "is still being written");
 }

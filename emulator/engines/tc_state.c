@@ -15,6 +15,7 @@ DIAG(missing_dealloc) = {
 DIAG(mixed_groups) = {
     DIAG_FAULT(INVALID_PTX, "tcgen05-cta-group-mixed", "9.7.16.7.1"),
     .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
+    .hint = "Choose .cta_group::1 or ::2 for the whole kernel: alloc, dealloc, mma, cp and commit",
     .reason = "the ISA leaves the behaviour undefined.",
 };
 DIAG(no_peer) = {

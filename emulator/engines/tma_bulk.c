@@ -7,7 +7,7 @@
 
 DIAG(granule) = {
     DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-size", "9.7.9.25.4.1"),
-    .rule = "size and addresses of a bulk copy are multiples of 16",
+    .rule = "the size and both addresses of a bulk copy are multiples of 16 bytes",
     .hint = "Round the last piece up to 16 bytes, or copy its tail with ordinary loads",
     .reason = "the ISA leaves it undefined: the unit counts in 16 bytes.",
 };
@@ -15,9 +15,10 @@ DIAG(granule) = {
 /* Size and global address of a bulk copy. */
 static bool judge(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t size, uint64_t addr) {
     if (size % 16)
-        mach_fault(cta->island, origin, &granule, "%s of %u bytes", name, size);
+        mach_fault(cta->island, origin, &granule, "%s copies %u bytes, which is no multiple of 16", name, size);
     else if (addr % 16)
-        mach_fault(cta->island, origin, &granule, "%s with the global address 0x%llx", name, (unsigned long long)addr);
+        mach_fault(cta->island, origin, &granule, "%s uses global address 0x%llx, which is no multiple of 16", name,
+                   (unsigned long long)addr);
     else
         return true;
     return false;
@@ -201,6 +202,7 @@ struct bulk_peer {
 DIAG(reduces_unwritten) = {
     DIAG_HEAD(ERROR, "bulk-reduce-uninitialised", "9.7.9.25.4.2"),
     .rule = "a reduction must find initialised bytes at its destination",
+    .hint = "Initialise the destination before, for example with zeros",
     .reason = "the sum is garbage in every order.",
 };
 

@@ -31,12 +31,20 @@ struct async_queue *tma_store_queue(struct cta *cta) {
 DIAG(misaligned) = {
     DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-alignment", "9.7.9.25.4.1, 5.5.7"),
     .rule = "the addresses of a bulk copy must be multiples of 16",
+    .hint = "Declare the buffer in shared memory with alignas(16)",
     .reason = "the chip traps.",
+};
+
+DIAG(misaligned_tensor) = {
+    DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-alignment", "9.7.9.25.4.1, 5.5.7"),
+    .rule = "the shared memory address of a tensor copy must be a multiple of 128",
+    .hint = "Declare the buffer with alignas(128), or alignas(1024) for 128-byte swizzling",
 };
 
 DIAG(misaligned_mbarrier) = {
     DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-alignment", "9.7.13.15.1"),
     .rule = "an mbarrier object is aligned to 8 bytes",
+    .hint = "Declare the mbarrier as a 64-bit integer, and pass its address unchanged",
 };
 
 DIAG(not_own) = {
@@ -53,24 +61,17 @@ DIAG(no_such_rank) = {
     .reason = "on the chip the access fails, or reaches another CTA's bytes.",
 };
 
-/* `way`: "to" the address or "from" it. */
-static bool judge_alignment(struct cta *cta, const struct mach_origin *origin, const char *name, const char *way,
-                            uint32_t addr, uint32_t align, const char *hint) {
-    if (addr % align == 0)
-        return true;
-    struct diag d = misaligned;
-    if (align == 128)
-        d.rule = "the shared memory address of a tensor copy must be a multiple of 128";
-    d.hint = hint;
-    return mach_fails(cta->island, origin, &d, "%s %s shared address 0x%08x, which is no multiple of %u", name, way,
-                      addr, align);
+static bool judge_alignment(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t addr,
+                            uint32_t align) {
+    return addr % align == 0 ||
+           mach_fails(cta->island, origin, align == 128 ? &misaligned_tensor : &misaligned,
+                      "%s uses shared address 0x%08x, which is no multiple of %u", name, addr, align);
 }
 
 static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, const char *name,
                             const struct tma_target *to, uint32_t align) {
     const uint32_t ctas = cta->cluster->num_ctas;
-    if (!judge_alignment(cta, origin, name, "to", to->dst, align,
-                         "Declare the buffer with alignas(128), or alignas(1024) for 128-byte swizzling"))
+    if (!judge_alignment(cta, origin, name, to->dst, align))
         return false;
     if (to->mbar % 8)
         return mach_fails(cta->island, origin, &misaligned_mbarrier,
@@ -128,7 +129,7 @@ static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, c
                             const struct tma_target *to) {
     const uint32_t ctas = cta->cluster->num_ctas;
     if (to->multicast && !to->ctas)
-        return mach_warn(cta->island, origin, &empty_mask, "%s with ctaMask 0", name);
+        return mach_warn(cta->island, origin, &empty_mask, "%s with ctaMask 0, which names no CTA", name);
     if (!to->multicast || !(to->ctas >> ctas))
         return true;
     return mach_fails(cta->island, origin, &beyond_mask, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name,
@@ -199,8 +200,8 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
     if (e == MBAR_OK)
         return true;
     return mach_fails(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, p->mbar_cta),
-                      "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
-                      op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
+                      "%s signals %u bytes to mbarrier 0x%x of cluster CTA %u: %s", op->name, bytes, p->mbar,
+                      p->mbar_cta->rank, mbar_error_text(e));
 }
 
 /* --- sources ------------------------------------------------------------------------------------------------------ */
@@ -208,7 +209,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
 bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src, uint32_t align,
                 uint32_t *off) {
     *off = OFFSET(src);
-    if (!judge_alignment(cta, origin, name, "from", src, align, "Declare the buffer with alignas(128)"))
+    if (!judge_alignment(cta, origin, name, src, align))
         return false;
     if (RANK(src) == cta->rank)
         return true;

@@ -75,6 +75,7 @@ DIAG(bad_box) = {
 DIAG(bad_rank) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-copy-rank", "9.7.9.27.1.2"),
     .rule = "the .dim of the instruction is the rank of the tensor map",
+    .hint = "Give cuTensorMapEncodeTiled as many dimensions as the instruction has coordinates",
     .reason = "the instruction gives the copy too few coordinates, or too many.",
 };
 

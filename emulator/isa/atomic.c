@@ -27,6 +27,7 @@ struct atom_form {
 DIAG(vector_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-vector-space", "9.7.13.5"),
     .rule = "only global memory has vector atomics",
+    .hint = "Use one atomic for each element",
     .reason = "the chip has no such operation for shared memory.",
 };
 DIAG(atom_space) = {
@@ -244,9 +245,9 @@ static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t 
         if (!together && !warp_span_lane(w, in, l, addr[l], f->space, size, size, true, &s))
             return WARP_FAULT;
         if (s.space == XS_LOCAL)
-            return warp_fault(w, in, 1u << l, &atom_space, "lane %u acts on local memory", l);
+            return warp_fault(w, in, 1u << l, &atom_space, "lane %u's atomic acts on local memory", l);
         if (f->count > 1 && s.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &vector_space, "lane %u acts on shared memory", l);
+            return warp_fault(w, in, 1u << l, &vector_space, "lane %u's vector atomic acts on shared memory", l);
         struct value old[8] = {0};
         uint64_t at = warp_span_at(&s, l);
         for (unsigned e = 0; e < f->count; e++)

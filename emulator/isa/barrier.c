@@ -23,7 +23,8 @@ struct bar_form {
 
 DIAG(bar_number) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-number", "9.7.13.1"),
-    .rule = "a CTA has barriers 0 .. 15, and a warp names one of them",
+    .rule = "a CTA has barriers 0 .. 15, and all lanes of a warp name the same one",
+    .hint = "Compute the number from the warp or its role, not from the lane, and keep it below 16",
     .reason = "there is no such barrier.",
 };
 DIAG(bar_count) = {
@@ -358,6 +359,7 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
 DIAG(tensormap_fence) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "fence-tensormap-address", "9.7.13.4"),
     .rule = "the 128 bytes that the proxy fence names are in global memory",
+    .hint = "Pass the address of the tensor map that copies will use, in global memory",
     .reason = "the fence does not order the accesses that the kernel means.",
 };
 

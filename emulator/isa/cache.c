@@ -74,6 +74,7 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
 DIAG(policy_range) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "createpolicy-operand", "9.7.9.18"),
     .rule = "primary-size is at most total-size, and a fraction is in (0.0, 1.0]",
+    .hint = "Write the fraction as 0.25, not as 25 percent, and both sizes in bytes",
     .reason = "the ISA leaves the policy undefined.",
 };
 
@@ -91,13 +92,14 @@ static enum warp_status do_policy(struct warp *w, const struct insn *in, uint32_
         if (cvt)
             v = warp_src64(w, in->o[1].slot)[l];
         else if (range && warp_u32(w, &in->o[2], l) > warp_u32(w, &in->o[3], l))
-            return warp_fault(w, in, 1u << l, &policy_range, "primary-size %u, total-size %u",
+            return warp_fault(w, in, 1u << l, &policy_range, "primary-size is %u, but total-size only %u",
                               warp_u32(w, &in->o[2], l), warp_u32(w, &in->o[3], l));
         else if (!range && in->num_opnds == 2) {
             float f;
             memcpy(&f, &warp_src32(w, in->o[1].slot)[l], sizeof f);
             if (!(f > 0.0f && f <= 1.0f))
-                return warp_fault(w, in, 1u << l, &policy_range, "fraction %g", (double)f);
+                return warp_fault(w, in, 1u << l, &policy_range, "the fraction is %g, which is not in (0, 1]",
+                                  (double)f);
         }
         warp_dst64(w, d)[l] = v;
     }
@@ -173,6 +175,7 @@ DIAG(bulk_size) = {
 DIAG(bulk_space) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "st-bulk-space", "9.7.9.13"),
     .rule = "st.bulk writes shared memory of the executing CTA",
+    .hint = "Pass an address in the CTA's own shared memory. Write global or another CTA's memory by other stores",
     .reason = "the ISA leaves the behaviour undefined.",
 };
 
@@ -185,12 +188,13 @@ static enum warp_status do_bulk(struct warp *w, const struct insn *in, uint32_t 
         uint64_t n = size->is_imm ? size->more->src->imm : warp_src64(w, size->slot)[l];
         struct warp_loc loc;
         if (n % 8 || n > BULK_MAX)
-            return warp_fault(w, in, 1u << l, &bulk_size, "lane %u stores %llu bytes", l, (unsigned long long)n);
+            return warp_fault(w, in, 1u << l, &bulk_size, "lane %u stores %llu bytes: %s", l, (unsigned long long)n,
+                              n % 8 ? "no multiple of 8" : "too many");
         if (!warp_resolve(w, in, l, (enum warp_space)in->aux, warp_address(w, &in->o[0], l), (uint32_t)n, 8, true,
                           &loc))
             return WARP_FAULT;
         if (loc.space != XS_SHARED_CTA || loc.cta != w->cta)
-            return warp_fault(w, in, 1u << l, &bulk_space, "lane %u writes elsewhere", l);
+            return warp_fault(w, in, 1u << l, &bulk_space, "lane %u writes outside its CTA's shared memory", l);
         memset(loc.host, 0, n);
         smem_clear_poison(loc.cta, loc.off, (uint32_t)n);
         isa_saw_loc(w, in, &loc, 0, (uint32_t)n, l, EFFECT_WRITE);

@@ -18,6 +18,7 @@ static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t m
 DIAG(brx_range) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "brx-index", "9.7.12.4"),
     .rule = "the index must be smaller than the length of the .branchtargets list",
+    .hint = "Check how the index is computed: it counts from 0, and each value needs a target in the list",
     .reason = "the branch reads past the end of its table.",
 };
 
@@ -29,7 +30,8 @@ static enum warp_status do_brx(struct warp *w, const struct insn *in, uint32_t m
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask)
     if (index[l] >= t->count)
-        return warp_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l], t->count);
+        return warp_fault(w, in, 1u << l, &brx_range, "the branch index is %u, but the list has %u targets", index[l],
+                          t->count);
     uint32_t fall = w->g->pc + 1;
     if (mask != w->g->mask)
         warp_split(w, in, mask, fall, fall); /* the others fall through as a group of their own */
@@ -63,6 +65,8 @@ static uint32_t words(uint64_t bytes) { return (uint32_t)((bytes + 3) / 4); }
 DIAG(bad_call) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "call-target", "9.7.12.5"),
     .rule = "the target of a call must be a function whose parameters match the call",
+    .hint = "Check that the function pointer was taken in device code, that the function is linked into this module, "
+            "and that the call passes the parameters which it declares",
     .reason = "the ISA does not define such a call.",
 };
 

@@ -186,7 +186,10 @@ static struct async_queue *copy_queue(struct warp *w) {
 
 DIAG(src_size) = {
     DIAG_HEAD(ERROR, "cp-async-src-size", "9.7.9.25.3.1"),
-    .rule = "src-size must not be larger than cp-size",
+    .rule =
+        "cp.async writes cp-size bytes. It reads the first src-size bytes and fills the rest with zeros, so src-size "
+        "must not be larger than cp-size",
+    .hint = "Limit src-size to 0 .. cp-size. It counts bytes, not elements; past the last element it must be 0",
     .reason = "the ISA leaves the behaviour undefined.",
 };
 
@@ -204,7 +207,8 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
         *bytes = warp_u32(w, o, l);
     if (*bytes <= f->size)
         return true;
-    return warp_fails(w, in, 1u << l, &src_size, "lane %u copies %u bytes of %u", l, *bytes, f->size);
+    return warp_fails(w, in, 1u << l, &src_size, "lane %u: src-size is %u bytes, but cp-size only %u", l, *bytes,
+                      f->size);
 }
 
 /* Tells what it will write, for reports, where its lanes write one run of bytes. */
@@ -316,8 +320,8 @@ struct arrive_op {
 };
 
 static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum mbar_error e, uint32_t off) {
-    mach_fault(cta->island, origin, mbar_error_diag(e),
-               "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
+    mach_fault(cta->island, origin, mbar_error_diag(e), "cp.async.mbarrier.arrive arrives on mbarrier 0x%x: %s", off,
+               mbar_error_text(e));
 }
 
 static bool run_arrive(struct async_op *op) {

@@ -90,9 +90,8 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
     if (e == MBAR_OK)
         return true;
     return mach_fails(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, to),
-                      "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
-                      "cluster CTA %u",
-                      RESPONSE_BYTES, c->mbar, to->rank);
+                      "clusterlaunchcontrol.try_cancel signals %u bytes to mbarrier 0x%x of cluster CTA %u: %s",
+                      RESPONSE_BYTES, c->mbar, to->rank, mbar_error_text(e));
 }
 
 /* Takes the next cluster that is not resident yet off the launch, which no island may do while others run. */

@@ -25,11 +25,13 @@ struct matrix_form {
 DIAG(warp_incomplete) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "matrix-warp-incomplete", "9.7.14.5.15"),
     .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
+    .hint = "Move the instruction out of the condition, and let no thread of the warp return before it",
     .reason = "the ISA leaves undefined what the lanes get if not all 32 take part.",
 };
 DIAG(not_shared) = {
     DIAG_FAULT(ILLEGAL_ADDRESS, "matrix-address-space", "9.7.14.5.15"),
-    .rule = "the rows must be in shared memory",
+    .rule = "ldmatrix reads, and stmatrix writes, rows in the shared memory of the executing CTA",
+    .hint = "Check the row addresses: lane 8*m + r gives the address of row r of matrix m",
     .reason = "the ISA leaves the behaviour undefined.",
 };
 
@@ -38,7 +40,7 @@ static bool may_run(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask == WARP_ALL_LANES)
         return warp_address_known(w, in, f->addr, f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1);
-    return warp_fails(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
+    return warp_fails(w, in, mask, &warp_incomplete, "only the lanes of mask 0x%08x execute it", mask);
 }
 
 /* The rows of matrix m as locations in shared memory. False after a fault. */
@@ -283,7 +285,7 @@ static enum warp_status do_stmatrix(struct warp *w, const struct insn *in, uint3
 /* 9.7.14.5.17: lane l gets, in place of its row fragment, the column fragment of the same matrix. */
 static enum warp_status do_movmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
+        return warp_fault(w, in, mask, &warp_incomplete, "only the lanes of mask 0x%08x execute it", mask);
     const uint32_t *a = warp_src32(w, in->o[1].slot);
     uint32_t out[MACH_WARP], unwritten[MACH_WARP] = {0}, poison = 0;
     for (uint32_t l = 0; l < MACH_WARP; l++) {

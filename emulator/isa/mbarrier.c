@@ -70,7 +70,7 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
         snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d", value, off,
                  v.tx);
     else
-        snprintf(text, size, "mbarrier at shared offset 0x%x of the CTA of rank %u", off, cta->rank);
+        snprintf(text, size, "mbarrier 0x%x of cluster CTA %u: %s", off, cta->rank, mbar_error_text(e));
 }
 
 DIAG(arrives_unwaited) = {
@@ -182,11 +182,12 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
         if (!isa_mbar_locate(w, in, f, l, &cta, &off))
             return WARP_FAULT;
         if (cta != w->cta && f->has_state)
-            return warp_fault(w, in, 1u << l, &remote_state, "lane %u arrives at an mbarrier of the CTA of rank %u", l,
-                              cta->rank);
+            return warp_fault(w, in, 1u << l, &remote_state,
+                              "lane %u asks for the state of an mbarrier of cluster CTA %u", l, cta->rank);
         struct mbar_view v;
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
-            return warp_fault(w, in, 1u << l, &completed, "lane %u brings the last %u arrivals of the phase", l, value);
+            return warp_fault(w, in, 1u << l, &completed,
+                              "lane %u arrives with .noComplete and the last %u arrivals of the phase", l, value);
         const struct event_by by = isa_mbar_actor(w, in, 1u << l);
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(&by, cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(&by, cta, off, value, f->drop, &states[l]);
@@ -246,7 +247,8 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
         return false;
     uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
     if (f->parity && state > 1)
-        return warp_fails(w, in, 1u << l, &bad_parity, "lane %u waits for phase parity %u", l, (uint32_t)state);
+        return warp_fails(w, in, 1u << l, &bad_parity, "lane %u waits for phase parity %u, not 0 or 1", l,
+                          (uint32_t)state);
     enum mbar_error e =
         f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
     if (e != MBAR_OK) {

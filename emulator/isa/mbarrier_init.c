@@ -10,7 +10,7 @@ DIAG(init_again) = {
     .rule = "a valid mbarrier object must be invalidated before its memory is initialised again",
     .hint = "Remove one of the two initialisations, or add mbarrier.inval between them. Usual causes are two "
             "constructors of one pipeline, or a loop over overlapping arrays",
-    .reason = "the second initialisation replaces the first one, and its count is valid: so it is on an H200. "
+    .reason = "the second initialisation replaces the first one and its count, on an H200, too. "
               "CUTLASS's example 112 initialises like this.",
 };
 

@@ -43,6 +43,7 @@ struct mma_values {
 DIAG(warp_incomplete) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "mma-warp-incomplete", "9.7.14.5.14"),
     .rule = "all 32 threads of the warp execute mma.sync together, and none has exited",
+    .hint = "Move the instruction out of the condition, and let no thread of the warp return before it",
     .reason = "the ISA leaves the product undefined.",
 };
 
@@ -246,7 +247,7 @@ static void find_unwritten(const struct warp *w, const struct mma_form *f, uint3
 static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mma_form *f = in->data;
     if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
+        return warp_fault(w, in, mask, &warp_incomplete, "only the lanes of mask 0x%08x execute it", mask);
     const bool poisoned = poisoned_lanes(w, f) != 0;
     struct mma_values m;
     uint32_t out[4][MACH_WARP], unwritten[4][MACH_WARP] = {0};

@@ -9,11 +9,13 @@
 DIAG(bad_replace) = {
     DIAG_HEAD(ERROR, "tensormap-replace", "9.7.9.28"),
     .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
+    .hint = "Copy a whole tensor map there first, and check the field, its ordinal and its value",
     .reason = "the map has no such field or value.",
 };
 DIAG(bad_fenceproxy) = {
     DIAG_HEAD(ERROR, "tensormap-cp-fenceproxy", "9.7.13.16"),
-    .rule = "tensormap.cp_fenceproxy copies a tensor map that was written from shared to global memory",
+    .rule = "tensormap.cp_fenceproxy copies a whole tensor map from shared to global memory",
+    .hint = "Write all of the map before: copy a map of the host there, then change its fields by tensormap.replace",
     .reason = "the bytes that arrive are not a tensor map.",
 };
 
@@ -47,7 +49,7 @@ static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32
         if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
             why = "the address is in another state space";
         else if (loc.space == XS_SHARED_CTA && !written(w, l, loc))
-            why = "the first 64 bytes are not all written, and copies read them";
+            why = "the map's first 64 bytes are not all written";
         else
             why = tmap_replace(loc.host, f->field, f->ord, v);
         if (why)
@@ -67,8 +69,7 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
             return WARP_FAULT;
         if (!written(w, l, from))
             return warp_fault(w, in, 1u << l, &bad_fenceproxy,
-                              "lane %u: copies read the 64 bytes at shared 0x%x, which are not all written", l,
-                              from.off);
+                              "lane %u: the map's first 64 bytes, at shared 0x%x, are not all written", l, from.off);
         relaxed_write(to.host, from.host, TMAP_BYTES);
         isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
         isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);

@@ -20,6 +20,7 @@ DIAG(mask_self) = {
 DIAG(mask_differs) = {
     DIAG_FAULT(ILLEGAL_INSTRUCTION, "membermask-differs", "9.7.9.6"),
     .rule = "all threads of a membermask execute the instruction with the same mask",
+    .hint = "Let all threads that meet at this instruction pass the same mask",
     .reason = "the threads that execute it do not agree on whom they wait for.",
 };
 
@@ -50,8 +51,7 @@ static enum warp_status do_sync(struct warp *w, const struct insn *in, uint32_t 
     WARP_FOR_LANES(l, look) {
         uint32_t own = warp_u32(w, f->members, l);
         if (!(own >> l & 1))
-            return warp_fault(w, in, 1u << l, &mask_self, "lane %u executes %s with membermask 0x%08x", l,
-                              in->src->site.ptx_text ? in->src->site.ptx_text : "it", own);
+            return warp_fault(w, in, 1u << l, &mask_self, "lane %u is not in its own membermask, 0x%08x", l, own);
         same |= own == members ? 1u << l : 0;
     }
     if (same == mask) {
@@ -67,8 +67,8 @@ static enum warp_status do_sync(struct warp *w, const struct insn *in, uint32_t 
         uint32_t lanes = 0;
         WARP_FOR_LANES(l, left) lanes |= warp_u32(w, f->members, l) == members ? 1u << l : 0;
         if (lanes != (members & w->live))
-            return warp_fault(w, in, lanes, &mask_differs,
-                              "membermask 0x%08x names lanes that execute with another mask", members);
+            return warp_fault(w, in, lanes, &mask_differs, "membermask 0x%08x names lanes that come with another mask",
+                              members);
         enum warp_status status = f->run(w, in, lanes);
         if (status != WARP_NEXT)
             return status;

@@ -345,6 +345,17 @@ DIAG(outlived) = MBAR_ERROR("mbarrier-cta-exited",
 
 const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }
 
+const char *mbar_error_text(enum mbar_error e) {
+    static const char *const text[MBAR_ERRORS] = {
+        [MBAR_NOT_INITIALISED] = "it is not initialised",
+        [MBAR_CORRUPT] = "it was overwritten",
+        [MBAR_TOO_MANY_ARRIVALS] = "it awaits fewer arrivals",
+        [MBAR_TX_RANGE] = "its tx-count overflows",
+        [MBAR_CTA_EXITED] = "that CTA has exited",
+    };
+    return text[e] ? text[e] : "it cannot be used";
+}
+
 const struct diag *mbar_op_error_diag(enum mbar_error e, const struct cta *issuer, const struct cta *owner) {
     return e == MBAR_CTA_EXITED && issuer == owner ? &outlived : &errors[e];
 }

@@ -93,5 +93,7 @@ static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t of
 const struct diag *mbar_error_diag(enum mbar_error e);
 /* The same of an operation issued by `issuer`, on an mbarrier of `owner`. */
 const struct diag *mbar_op_error_diag(enum mbar_error e, const struct cta *issuer, const struct cta *owner);
+/* The error as the end of a headline, after "mbarrier 0x400 of cluster CTA 1: ". */
+const char *mbar_error_text(enum mbar_error e);
 
 #endif

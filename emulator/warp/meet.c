@@ -268,8 +268,8 @@ DIAG(aligned_diverged) = {
     .rule = "all threads of the warp must execute an .aligned instruction together",
     .hint = "Move the instruction out of the condition, which is not the same for all 32 threads. Let all of them "
             "execute it, and one of them use the result",
-    .reason = "on the chip the warp hangs, or the barrier counts wrong: the ISA leaves undefined what lanes do that "
-              "come alone.",
+    .reason = "on the chip the warp hangs, or the barrier counts wrong. The ISA does not define what happens if only "
+              "some lanes execute the instruction.",
 };
 
 DIAG(aligned_exited) = {

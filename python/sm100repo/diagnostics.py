@@ -30,17 +30,19 @@ MOST_KERNELS = 4  # of an entry; `make rules` lists all
 MEND = "run make rules, and commit " + PAGE
 HEADER = """# Diagnostics
 
-The emulator's reports about a kernel, by the id at the end of the message. `make rules` makes this page from the
-diagnostics in the sources and from the output of their kernels, and lists all of these: do not edit it.
+The emulator reports these rules about a kernel. The first line of a report ends with the id of its rule. `make rules`
+writes this page from the sources and from the output of the kernels, so do not edit it.
 
 | class | what it says | what happens |
 | --- | --- | --- |
 | **error** | the hardware traps, every allowed order is wrong, or the emulator cannot continue | the kernel stops |
 | **warning** | some allowed order changes a result | reported, and the kernel goes on; with `--check=error` it stops |
 | **strict** | the ISA forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
-the emulator does what the chip does. It reports it with `--check=strict`, or if the program fails; otherwise one line at the end counts it |
+the emulator does what the chip does. With `--check=strict`, or if the program fails, it reports it as a `warning`; \
+otherwise one line at the end counts it |
 
-`--check=off` reports only errors. Numbers of sections are those of the PTX ISA.
+`--check=off` reports only errors. A report prints one fix: if an entry has several, the one for its cause. Numbers of
+sections are those of the PTX ISA.
 """
 IN_KERNEL = re.compile(r"\\\[([a-z][a-z0-9-]*)\\\]")
 IN_UNIT = re.compile(r'"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"|"\[([a-z][a-z0-9-]*)\]"|[>.]id, "([a-z0-9]+)"')

@@ -179,7 +179,7 @@ static const struct diag *rule_of(const struct grids *g, const struct task *late
     return tasks_can_wait(&g->tasks, place_of(g, later)) & task_bit(place_of(g, earlier)) ? &wait_missing : &wait_chain;
 }
 
-static const char *kind_of(const struct task *k) { return k->kind == TASK_COPY ? "a copy" : "a memset"; }
+static const char *kind_of(const struct task *k) { return k->kind == TASK_COPY ? "copy" : "memset"; }
 
 /* A kernel's access to [at, at + size), by lanes of a strand or by an operation; during its check. */
 struct reaching {
@@ -221,7 +221,7 @@ static void tell(const struct reaching *x, const struct diag *rule, const struct
     name_place(x->g, at, place, sizeof place);
     if (k->kind != TASK_KERNEL) {
         mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still %s", x->v->what, verb(writes), place,
-                  kind_of(k), rule == &stream_race ? when : "", may(wrote));
+                  rule == &stream_race ? "another stream's " : "a ", kind_of(k), may(wrote));
         return;
     }
     const struct mach_origin other = {.site = earlier->site, .thread = earlier->thread};
@@ -387,7 +387,7 @@ static void copy_meets(void *ctx, struct touch *earlier, const struct touching *
     earlier->told_to = t->number;
     name_place(c->g, at, place, sizeof place);
     mach_warn(c->island, &origin, &stream_race,
-              "%s of another stream %s %s, and nothing orders it after the kernel %s, which %s it", kind_of(c->k),
+              "a %s of another stream %s %s, and nothing orders it after the kernel %s, which %s it", kind_of(c->k),
               c->writes ? "writes" : "reads", place, k->name, wrote ? "writes" : "reads");
 }
 

@@ -79,8 +79,9 @@ DIAG(weak_seed) = {
     DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
     .rule =
         "if other threads change a word by atom.cas, read it with a strong load, such as ld.relaxed or a volatile load",
-    .hint = "Use a volatile load, or cuda::atomic_ref. A loop that repeats until atom.cas succeeds is right without, "
-            "too: the CUDA C++ Programming Guide's own atomicAdd begins with a weak load",
+    .hint =
+        "Use a volatile load, or cuda::atomic_ref. A loop that repeats until atom.cas succeeds is right without it, "
+        "too: the CUDA C++ Programming Guide's own atomicAdd begins with a weak load",
     .reason = "a wrong value makes only atom.cas fail, and the loop tries again. The CUDA C++ Programming Guide shows "
               "such loops, and CUTLASS has them.",
 };
