@@ -64,6 +64,6 @@ void barriers_sync_cluster(struct race *r, const struct event_sync *e) {
 }
 
 void barriers_exit(struct race *r, const struct event_life *e) {
-    static const struct sem how = {ORDER_RELAXED, SCOPE_CTA, true, false};
+    static const struct sem how = {.order = ORDER_RELAXED, .scope = SCOPE_CTA, .near = true};
     know_arrive(r, race_warp_of(r, &e->by), e->by.lanes, &race_cta(r, e->owner)->exited, &how);
 }

@@ -176,7 +176,7 @@ static struct gift *gift_now(const struct sync *s) {
     struct giver **giver = &s->r->warps[s->warp].giver;
     struct meeting m = {.carried = NULL};
     uint32_t own[LAYERS] = {0};
-    know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false});
+    know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false, false});
     if (!s->local && is_narrow(s)) { /* the lane's last fence is not for readers in other clusters (8.7) */
         vclock_set(&s->r->clocks, &m.open[LAYER_ORDER], NULL);
         own[LAYER_ORDER] = 0;
@@ -268,7 +268,7 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
     const uint32_t each = s->r->warps_each;
     /* used at the strict level: is the latest giver in this CTA? Earlier ones are not asked */
     const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each;
-    know_observe(s->r, s->warp, s->lanes, &m, &(struct sem){s->order, s->scope, near, far});
+    know_observe(s->r, s->warp, s->lanes, &m, &(struct sem){s->order, s->scope, near, far, false});
     know_forget(s->r, &m);
 }
 

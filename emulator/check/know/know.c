@@ -42,8 +42,8 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->narrow == b->narrow && a->released_at == b->released_at && a->released_scope == b->released_scope &&
-           a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+    return a->narrow == b->narrow && a->released_at == b->released_at && a->released_all_at == b->released_all_at &&
+           a->released_scope == b->released_scope && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
            a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
            a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
            a->released_half_at == b->released_half_at;
@@ -118,7 +118,7 @@ static void arrive_strict(struct arriving *a, const struct know *k, const struct
     static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
     /* a fence and a relaxed arrival reach the threads within both scopes */
     const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near,
-                              false};
+                              false, false};
     if (sem_releases(how->order))
         give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)
@@ -146,11 +146,13 @@ static void arrive(struct arriving *a, const struct know *k, const struct sem *h
         give(a, LAYER_FENCED, k->now[LAYER_FENCED], k->fenced_at);
         give(a, LAYER_FENCED_GLOBAL, k->now[LAYER_FENCED_GLOBAL], k->global_at);
         give(a, LAYER_HALF, k->now[LAYER_HALF], k->half_at);
+        give(a, LAYER_SHARED, k->now[LAYER_SHARED], 0);
     } else if (k->released_at) {
-        give(a, LAYER_ORDER, k->released[LAYER_ORDER], k->released_at);
+        give(a, LAYER_ORDER, k->released[LAYER_ORDER], k->released_all_at);
         give(a, LAYER_FENCED, k->released[LAYER_FENCED], k->released_fenced_at);
         give(a, LAYER_FENCED_GLOBAL, k->released[LAYER_FENCED_GLOBAL], k->released_global_at);
         give(a, LAYER_HALF, k->released[LAYER_HALF], k->released_half_at);
+        give(a, LAYER_SHARED, k->released[LAYER_SHARED], k->released_at > k->released_all_at ? k->released_at : 0);
     }
     give(a, LAYER_PERFORMED, k->now[LAYER_PERFORMED], 0);
     if (a->r->strict)
@@ -206,7 +208,7 @@ void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step
 
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct sem *how) {
     static const enum layer by_wait[] = {LAYER_SEEN, LAYER_RAN, LAYER_PERFORMED};
-    static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL, LAYER_HALF};
+    static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL, LAYER_HALF, LAYER_SHARED};
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
@@ -215,7 +217,7 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
         vclock_step_begin(&step, 0, 0, 0);
         for (unsigned i = 0; i < 3; i++)
             vclock_learn(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]], 0, 0);
-        for (unsigned i = 0; i < 4; i++)
+        for (unsigned i = 0; i < 5; i++)
             vclock_learn(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]], 0, 0);
         if (!sem_acquires(how->order) && !how->far)
             vclock_learn(&r->clocks, &step, &s->k.narrow, m->done[LAYER_ORDER], 0, 0);
@@ -259,26 +261,49 @@ static void fence_narrow(struct race *r, struct know *k, enum event_order order)
         vclock_set(&r->clocks, &k->released[LAYER_ORDER], k->now[LAYER_ORDER]);
 }
 
+/* A fence with .sync_restrict: what it orders beyond ORDER is in LAYER_SHARED. Its scope is .cluster. */
+static void fence_restricted(struct race *r, struct know *k, enum event_order order) {
+    fence_layer(r, k, LAYER_SHARED, order);
+    if (sem_acquires(order))
+        vclock_join(&r->clocks, &k->now[LAYER_SHARED], k->narrow);
+    if (sem_releases(order))
+        vclock_join(&r->clocks, &k->released[LAYER_SHARED], k->now[LAYER_ORDER]);
+}
+
+/* The same for a fence without. */
+static void fence_all(struct race *r, struct know *k, const struct sem *how, bool wide) {
+    if (wide)
+        fence_layer(r, k, LAYER_ORDER, how->order);
+    else
+        fence_narrow(r, k, how->order);
+    if (sem_acquires(how->order))
+        vclock_set(&r->clocks, &k->narrow, NULL);
+    fence_layer(r, k, LAYER_FENCED_GLOBAL, how->order);
+    fence_layer(r, k, LAYER_SHARED, how->order);
+    if (!sem_releases(how->order))
+        return;
+    k->released_all_at = r->time;
+    k->released_global_at = k->global_at;
+    k->released_scope = how->scope;
+}
+
 void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how, bool wide) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        if (wide)
-            fence_layer(r, &s->k, LAYER_ORDER, how->order);
+        if (how->restricted)
+            fence_restricted(r, &s->k, how->order);
         else
-            fence_narrow(r, &s->k, how->order);
-        if (sem_acquires(how->order))
-            vclock_set(&r->clocks, &s->k.narrow, NULL);
+            fence_all(r, &s->k, how, wide);
         fence_layer(r, &s->k, LAYER_FENCED, how->order);
-        fence_layer(r, &s->k, LAYER_FENCED_GLOBAL, how->order);
         fence_layer(r, &s->k, LAYER_HALF, how->order);
         fence_layer(r, &s->k, LAYER_SCOPED, how->order);
         if (!sem_releases(how->order))
             continue;
         s->k.released_at = r->time;
-        s->k.released_scope = how->scope;
+        if (s->k.released_scope < how->scope)
+            s->k.released_scope = how->scope;
         s->k.released_fenced_at = s->k.fenced_at;
-        s->k.released_global_at = s->k.global_at;
         s->k.released_half_at = s->k.half_at;
         if (!wide)
             continue;
@@ -294,6 +319,7 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
     FOR_STRANDS(s, w, lanes) {
         if (space != FENCE_GLOBAL) {
             vclock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
+            vclock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_SHARED]);
             s->k.fenced_at = r->time;
         }
         if (space != FENCE_SHARED) {
@@ -305,8 +331,8 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
 }
 
 /* fence.proxy.async::generic.acquire makes known to the async proxy what a .release covers. Each of the two also acts
- * as a thread fence. The .release acts as if a thread fence followed it, because a later relaxed arrival passes on what
- * the .release covers (9.7.13.17, example). The .acquire acts as if a thread fence preceded it. */
+ * as a thread fence with .sync_restrict. The .release acts as if that fence followed it, because a later relaxed arrival
+ * passes on what the .release covers (9.7.13.17, example). The .acquire acts as if that fence preceded it. */
 void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how) {
     struct warp_watch *w = &r->warps[warp];
     if (sem_acquires(how->order))
@@ -316,6 +342,7 @@ void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct
         struct know *k = &s->k;
         if (sem_releases(how->order)) {
             vclock_join(&r->clocks, &k->now[LAYER_HALF], k->now[LAYER_ORDER]);
+            vclock_join(&r->clocks, &k->now[LAYER_HALF], k->now[LAYER_SHARED]);
             k->half_at = r->time;
         } else {
             vclock_join(&r->clocks, &k->now[LAYER_FENCED], k->now[LAYER_HALF]);
@@ -372,7 +399,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 
 /* bar.warp.sync orders the memory accesses of its participants (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
-    static const struct sem how = {ORDER_ACQ_REL, SCOPE_CTA, true, false};
+    static const struct sem how = {.order = ORDER_ACQ_REL, .scope = SCOPE_CTA, .near = true};
     struct meeting m = {.carried = NULL};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);

@@ -19,7 +19,8 @@ enum layer {
     LAYER_RAN,    /* as SEEN; completing an operation also passes on what its issuer had done */
     LAYER_FENCED, /* the part of ORDER that a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_FENCED_GLOBAL, /* the same for global memory, because fence.proxy.async names its memory */
-    LAYER_HALF,      /* the part of ORDER that fence.proxy.async::generic.release covers; .acquire makes it FENCED */
+    LAYER_HALF,   /* the part of ORDER that fence.proxy.async::generic.release covers; .acquire makes it FENCED */
+    LAYER_SHARED, /* beyond ORDER, for shared memory alone: what only fences with .sync_restrict ordered (9.7.13.4) */
     LAYER_PERFORMED, /* made visible to the whole GPU by any thread's fence of gpu scope; passed on like SEEN */
     /* only at the strict level: */
     LAYER_TENSOR,        /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
@@ -38,8 +39,9 @@ struct know {
     struct vclock *released[LAYERS]; /* `now` at the last release fence; LAYER_TENSOR: fence::before_thread_sync */
     struct vclock *pending[LAYERS];  /* from relaxed waits: joins `now` at an acquire fence; TENSOR: ::after_... */
     struct vclock *narrow;           /* the part of pending[LAYER_ORDER] that a fence of .cta or .cluster scope takes */
-    uint32_t released_at;            /* time of that release fence, 0: never */
-    enum event_scope released_scope; /* its scope */
+    uint32_t released_at;            /* time of that release fence, 0: never; */
+    uint32_t released_all_at;        /* and of the last one without .sync_restrict, for ORDER */
+    enum event_scope released_scope; /* the scope of that */
     uint32_t before_at;              /* time of the last fence::before_thread_sync */
     uint32_t fenced_at;              /* a proxy fence covers the thread's own accesses until this time, */
     uint32_t released_fenced_at;     /* and this was its value at released_at */
@@ -64,16 +66,22 @@ struct meeting {
     struct vclock *joined[LAYERS];
 };
 
-/* The .sem and .scope of an arrival or a wait. near: its object is in the thread's own CTA. far: the observed writers
- * are in other clusters, so only a fence of gpu scope orders them (8.7). */
+/* The .sem and .scope of an arrival, a wait or a fence. near: its object is in the thread's own CTA. far: the observed
+ * writers are in other clusters, so only a fence of gpu scope orders them (8.7). restricted: a fence with
+ * .sync_restrict. */
 struct sem {
     enum event_order order;
     enum event_scope scope;
-    bool near, far;
+    bool near, far, restricted;
 };
 /* Those of an arrival or a wait on an object of the cluster. */
 static inline struct sem sem_of(const struct event_sync *e) {
-    return (struct sem){e->by.order, e->by.scope, e->by.cta == e->owner, false};
+    return (struct sem){
+        .order = e->by.order,
+        .scope = e->by.scope,
+        .near = e->by.cta == e->owner,
+        .restricted = e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_PROXY_ASYNC_GENERIC,
+    };
 }
 static inline bool sem_releases(enum event_order o) {
     return o == ORDER_RELEASE || o == ORDER_ACQ_REL || o == ORDER_SC;

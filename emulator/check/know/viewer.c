@@ -2,11 +2,12 @@
 #include "check/know/viewer.h"
 
 bool viewer_knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all) {
-    const uint32_t own = viewer_own_lanes(v, layer, d->warp, d->time);
     if (!all)
-        return d->lanes & own || vclock_knows_any(v->now[layer], d->warp, d->lanes, d->time);
-    for (uint32_t left = d->lanes & ~own; left; left &= left - 1)
-        if (!vclock_knows_lane(v->now[layer], d->warp, (uint32_t)__builtin_ctz(left), d->time))
+        return d->lanes & viewer_own_lanes(v, layer, d->warp, d->time) ||
+               vclock_knows_any(v->now[layer], d->warp, d->lanes, d->time) ||
+               (layer == LAYER_ORDER && vclock_knows_any(v->now[LAYER_SHARED], d->warp, d->lanes, d->time));
+    for (uint32_t left = d->lanes; left; left &= left - 1)
+        if (!viewer_knows_lane(v, layer, d->warp, (uint32_t)__builtin_ctz(left), d->time))
             return false;
     return d->lanes;
 }
@@ -14,7 +15,8 @@ bool viewer_knows_lanes(const struct viewer *v, enum layer layer, const struct d
 bool viewer_knows_step(const struct viewer *v, enum layer layer, const struct done *d) {
     switch (d->how) {
     case DONE_TOKEN:
-        return vclock_knows_token(v->now[layer], d->token, d->step);
+        return vclock_knows_token(v->now[layer], d->token, d->step) ||
+               (layer == LAYER_ORDER && vclock_knows_token(v->now[LAYER_SHARED], d->token, d->step));
     case DONE_THREAD:
         return viewer_knows_lanes(v, layer, d, layer == LAYER_TENSOR || layer == LAYER_TENSOR_SCOPED);
     case DONE_FORGOTTEN:

@@ -52,10 +52,13 @@ static inline struct viewer viewer_of_note(const struct event_by *by, const stru
 static inline uint32_t viewer_own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
     return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
 }
+/* The next functions ask for shared and tensor memory: there LAYER_ORDER includes LAYER_SHARED. */
+
 /* Does the viewer know the lane's acts up to `time`? */
 static inline bool viewer_knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane,
                                      uint32_t time) {
-    return viewer_own_lanes(v, layer, warp, time) >> lane & 1 || vclock_knows_lane(v->now[layer], warp, lane, time);
+    return viewer_own_lanes(v, layer, warp, time) >> lane & 1 || vclock_knows_lane(v->now[layer], warp, lane, time) ||
+           (layer == LAYER_ORDER && vclock_knows_lane(v->now[LAYER_SHARED], warp, lane, time));
 }
 /* The same for at least one of the lanes of *d up to its time, or for `all`. */
 bool viewer_knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all);
