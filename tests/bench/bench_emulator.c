@@ -1,5 +1,5 @@
-/* bench_emulator.c - the emulator's speed on one core, in one run with OpenBLAS where the host has it; [CSV]: a file that
- * gets the same.
+/* bench_emulator.c - the emulator's speed on one core, in one run with OpenBLAS where the host has it; [CSV]: a file
+ * that gets the same.
  *
  * The tensor core against sgemm, every inner loop, and the interpreter. Figures are medians of several measurements in
  * turn (the other's beside each), so that a noisy host disturbs both.

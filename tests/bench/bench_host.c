@@ -1,8 +1,8 @@
 /* bench_host.c - wall-clock time and memory of whole programs, and of OpenBLAS on all cores, for bench_emulator.py.
  *
  *     bench_host sgemm N             SECONDS THREADS CORE of one N x N x N sgemm, the second of two
- *     bench_host run PROGRAM ARGS    what it prints, then SECONDS MIB: how long it took and the most memory it held at a
- *                                    time; ends as PROGRAM does
+ *     bench_host run PROGRAM ARGS    what it prints, then SECONDS MIB: how long it took and the most memory it held at
+ *                                    a time; ends as PROGRAM does
  */
 #include <errno.h>
 #include <sys/resource.h>

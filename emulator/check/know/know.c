@@ -331,8 +331,8 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
 }
 
 /* fence.proxy.async::generic.acquire makes known to the async proxy what a .release covers. Each of the two also acts
- * as a thread fence with .sync_restrict. The .release acts as if that fence followed it, because a later relaxed arrival
- * passes on what the .release covers (9.7.13.17, example). The .acquire acts as if that fence preceded it. */
+ * as a thread fence with .sync_restrict. The .release acts as if that fence followed it, because a later relaxed
+ * arrival passes on what the .release covers (9.7.13.17, example). The .acquire acts as if that fence preceded it. */
 void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how) {
     struct warp_watch *w = &r->warps[warp];
     if (sem_acquires(how->order))

@@ -182,8 +182,8 @@ static struct clock_table load_costs(void) {
     return t;
 }
 
-/* 128 rows of one line: asked for at 1010 + 100 + 20 + 3 x 128; from HBM 500 + 64 later, on the way 300; the others have
- * come when the last one takes its 2. The second launch finds them in L2. */
+/* 128 rows of one line: asked for at 1010 + 100 + 20 + 3 x 128; from HBM 500 + 64 later, on the way 300; the others
+ * have come when the last one takes its 2. The second launch finds them in L2. */
 static void test_load(void) {
     struct hand h;
     const struct clock_table t = load_costs();

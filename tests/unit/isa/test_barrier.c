@@ -52,13 +52,13 @@ static const char text[] = RUN_HEADER
     HEAD("arms") /* the lanes of a warp arrive, and wait, at barriers of their own in the two arms of a branch */
     "and.b32 %r8, %r1, 1; setp.eq.u32 %p1, %r8, 0; st.shared.u32 [%r21], %r1; xor.b32 %r10, %r21, 128; @%p1 bra even;\n"
     "barrier.sync 4; ld.shared.u32 %r11, [%r10]; barrier.arrive 5, 64; barrier.sync 6, 64; bra done;\n"
-    "even: nanosleep.u32 20; barrier.sync 4; ld.shared.u32 %r11, [%r10]; add.u32 %r11, %r11, 1000; barrier.arrive 5, 64;"
-    "barrier.sync 6, 64;\n"
+    "even: nanosleep.u32 20; barrier.sync 4; ld.shared.u32 %r11, [%r10]; add.u32 %r11, %r11, 1000;"
+    "barrier.arrive 5, 64; barrier.sync 6, 64;\n"
     "done: st.global.u32 [%rd2], %r11; ret; }\n"
     HEAD("arms_red") /* and each arm takes the result into its own register */
     "and.b32 %r8, %r1, 1; setp.eq.u32 %p1, %r8, 0; setp.lt.u32 %p2, %r1, 40; mov.u32 %r9, 4; @%p1 bra even;\n"
-    "barrier.red.popc.u32 %r10, %r9, %p2; bra done; even: barrier.red.popc.u32 %r11, 4, !%p2; add.u32 %r10, %r11, 100;\n"
-    "done: st.global.u32 [%rd2], %r10; ret; }\n"
+    "barrier.red.popc.u32 %r10, %r9, %p2; bra done; even: barrier.red.popc.u32 %r11, 4, !%p2;\n"
+    "add.u32 %r10, %r11, 100; done: st.global.u32 [%rd2], %r10; ret; }\n"
     HEAD("two_numbers")
     "setp.lt.u32 %p1, %r3, 16; @%p1 bra other; barrier.sync 4; ret; other: barrier.sync 5; ret; }\n"
     HEAD("two_kinds") /* hangs on an H100 */
