@@ -15,12 +15,12 @@ import drawn
 BYTES = 2048
 OPERATIONS = ("ld", "ld", "ld", "st", "st", "st", "atom", "red", "ld.volatile", "st.volatile", "st.relaxed.cta",
               "ldmatrix", "stmatrix")
-PLACES = ("tid", "next", "pair", "one", "far", "lane", "back")
+PLACES = ("tid", "next", "pair", "one", "one", "one", "far", "lane", "back")
 
 
 class Kernel(drawn.Kernel):
     def __init__(self, seed):
-        super().__init__(seed, (1, 2, 3, 4), PLACES, (1, 2, 4, 4, 4, 8, 16), (0, 0, 0, 32, 256))
+        super().__init__(seed, (1, 1, 2, 3, 4), PLACES, (1, 2, 4, 4, 4, 8, 16), (0, 0, 0, 32, 256))
         self.operations = self.some(OPERATIONS, 4)
 
     def address(self, size):
