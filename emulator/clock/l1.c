@@ -19,9 +19,9 @@ enum { WAYS = 4 };
 struct clock_l1 {
     uint32_t sets, tick; /* tick: counts lookups */
     struct set {
-        uint64_t line[WAYS];               /* + 1; 0: none */
+        uint64_t line[WAYS];              /* + 1; 0: none */
         uint32_t words[WAYS], used[WAYS]; /* bit for each word that it holds; tick of the latest use */
-        double ready[WAYS];                /* when what was asked for last is there */
+        double ready[WAYS];               /* when what was asked for last is there */
     } set[];
 };
 

@@ -426,7 +426,7 @@ static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
     return false;
 }
 
-/* The host fetches what the turns after this one will ask for: they mostly come in the order in which they came last. */
+/* The host fetches what the next turns will ask for: they mostly come in the order in which they came last. */
 static void expect_turns(const struct mach_timing *t, struct timed *of, uint32_t number) {
     if (of->last != number)
         of->then[of->last] = number;
