@@ -149,8 +149,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
     }
 }
 
-/* Grid: N / 256 by M / 128 CTAs of 128 threads. Dynamic shared memory: struct shared_storage, which the declaration
- * aligns to 1024 bytes: only there is the hardware's XOR the one that copy_tile() makes. */
+/* Grid: N / 256 by M / 128 CTAs of 128 threads. Dynamic shared memory: struct shared_storage, aligned to 1024
+ * bytes: only there does the hardware XOR as copy_tile() does. */
 __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, struct witness *witness) {
     extern __shared__ __align__(1024) unsigned char storage[];
     struct shared_storage *s = (struct shared_storage *)storage;

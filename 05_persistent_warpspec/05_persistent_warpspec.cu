@@ -38,7 +38,7 @@ struct shared_storage {
     uint64_t acc_full[ACCUMULATORS], acc_empty[ACCUMULATORS];
     /* C buffer i. c_full: 1 arrival, of the C warp, and its bytes; c_empty: 4 arrivals, one for each epilogue warp. */
     uint64_t c_full[BUFFERS], c_empty[BUFFERS];
-    /* Answer i: 1 arrival, of the schedule warp, and 16 bytes; in rank 0, one arrival of each role of each CTA. */
+    /* Answer i. _full: 1 arrival, of the schedule warp, and 16 bytes; _empty, in rank 0: one of each role and CTA. */
     uint64_t answer_full[ANSWERS], answer_empty[ANSWERS];
     alignas(16) unsigned char answer[ANSWERS][16];
     uint32_t tmem_base;
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t
         tma_load_3d_pair(to, map, x, y, matrix, full);
 }
 
-/* Our slice of our part of a K tile. x, y: of its first box, which mostly is the only one. */
+/* Our slice of our part of a K tile. x, y: coordinates of its first box, mostly the only one. */
 static __device__ __forceinline__ void load_slice(const struct operand *o, const CUtensorMap *map, uint32_t to,
                                                   uint32_t full, uint16_t ctas, uint32_t x, uint32_t y,
                                                   uint32_t matrix) {
@@ -261,7 +261,7 @@ static __device__ __forceinline__ void c_role(const struct gemm *g, const struct
 }
 
 /* ---------------------------------------------------------------- epilogue: warps 0 ... 3 of each CTA
- * Each warp has 32 rows of every subtile, a slab of shared memory, to itself, and stores it by itself, so that no
+ * Each warp owns 32 rows of every subtile, a slab of shared memory, and stores them by itself, so that no
  * barrier joins the four. Thread = row. A row of 32 f32 is 128 bytes, of 32 f16 or bf16 64: the swizzle's span. */
 
 /* The places of the thread's row in a buffer, 16 bytes each, in the order of the columns. It is computed once: with the
@@ -335,8 +335,8 @@ static __device__ __forceinline__ void get_accumulator(const struct gemm *g, uin
             x[i] *= g->alpha;
 }
 
-/* out: g->out, as a constant in each call. As the loop over the buffers is unrolled too, every address in them is one
- * of struct row and a constant. */
+/* out: g->out, as a constant in each call. The loop over the buffers is unrolled, too, so every address in them is one
+ * of struct row plus a constant. */
 static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const struct place *p,
                                                      struct shared_storage *s, const CUtensorMap *d,
                                                      enum out_type out) {

@@ -1,10 +1,10 @@
-/* clock/l1.c - threads' accesses to global memory, and what the L1 of their SM answers of them.
+/* clock/l1.c - threads' accesses to global memory, and which of them the L1 of their SM answers.
  *
  * L1 has lines of 128 bytes in 4 sectors of 32. A sector is fetched when it is asked for (CUDA C++ Best Practices
- * Guide, "Coalesced Access to Global Memory"). Stores go through to L2, and leave what they wrote in L1. A load that
- * finds every byte there hits; any other fetches the sector ("lazy fetch on read": Khairy et al., Accel-Sim, ISCA 2020,
- * 4.1, measured on Volta; its configurations of Turing and Ampere have the same; it was not measured on a B200). Strong
- * accesses go to L2 (PTX ISA 8.4). Data come back in the order of the requests.
+ * Guide, "Coalesced Access to Global Memory"). Stores go to L2, and L1 keeps what they wrote. A load hits if every byte
+ * is in L1; otherwise it fetches the sector. This "lazy fetch on read" was measured on Volta (Khairy et al., Accel-Sim,
+ * ISCA 2020, 4.1, whose configurations of Turing and Ampere have it, too), not on a B200. Strong accesses go to L2 (PTX
+ * ISA 8.4). Data come back in the order of the requests.
  */
 #include "clock/model.h"
 
@@ -19,9 +19,9 @@ enum { WAYS = 4 };
 struct clock_l1 {
     uint32_t sets, tick; /* tick: counts lookups */
     struct set {
-        uint64_t line[WAYS];               /* + 1; 0: none */
+        uint64_t line[WAYS];              /* + 1; 0: none */
         uint32_t words[WAYS], used[WAYS]; /* bit for each word that it holds; tick of the latest use */
-        double ready[WAYS];                /* when what was asked for last is there */
+        double ready[WAYS];               /* when what was asked for last is there */
     } set[];
 };
 
@@ -126,8 +126,8 @@ void clock_touch_lane(struct clock_access *a, uint64_t address, uint32_t size) {
     }
 }
 
-/* Is the line in that half of L2 that is farther from the SM? Which half a line is in, a hash says that is not known;
- * this is another one. */
+/* Is the line in the half of L2 that is farther from the SM? The chip's hash that chooses the half is not known; this
+ * is another one. */
 static bool is_far(const struct clock_model *m, uint32_t sm, uint64_t line) {
     const uint64_t half = line * UINT64_C(0x9e3779b97f4a7c15) >> 63;
     return half != (2 * sm >= (uint32_t)m->costs->sms);

@@ -1,5 +1,5 @@
-/* clock/l2.c - what L2 holds, and HBM behind it. Keys are addresses of boxes: the same bytes asked for in boxes of
- * other shapes are not recognised. */
+/* clock/l2.c - what L2 holds, and HBM. A key is the address of a box, so L2 does not find bytes that came in boxes of
+ * another shape. */
 #include "clock/model.h"
 
 #include "base/heap.h"
@@ -118,7 +118,7 @@ static double from_hbm(struct clock_model *m, double at, double work) {
     return clock_take(&m->hbm, at, work + written);
 }
 
-/* Looks for `bytes` at `key`, which are asked for in so many lines. */
+/* Looks for `bytes` at `key`, which are asked for in `lines` lines: returns when they are in L2. */
 static double look(struct clock_model *m, double at, double asked, uint64_t key, uint64_t bytes, double lines) {
     const struct clock_table *t = m->costs;
     struct clock_l2 *l2 = &m->held;
@@ -130,7 +130,7 @@ static double look(struct clock_model *m, double at, double asked, uint64_t key,
         }
         return clock_later(asked, l2->lines[n - 1].ready);
     }
-    if (n) { /* a larger box at the same address */
+    if (n) { /* this box is larger than the one that is held at its address */
         take_out(l2, &l2->lines[n - 1]);
         unhash(l2, n);
         l2->bytes -= l2->lines[n - 1].bytes;
@@ -144,8 +144,8 @@ static double look(struct clock_model *m, double at, double asked, uint64_t key,
     return line->ready;
 }
 
-/* HBM is read in granules, so rows shorter than one also bring in bytes of the neighbouring box. If a box has more rows
- * than a dimension may have (5.5.1: 256), it has a third dimension, and the neighbours are taken as its own bytes. */
+/* HBM is read in granules, so a row shorter than a granule also brings in bytes of the neighbouring box. A box of more
+ * than 256 rows, the most that a dimension may have (5.5.1), has a third dimension: then these bytes are its own. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
     const uint64_t granule = (uint64_t)m->costs->hbm_granule;
     const uint64_t row = clock_row(box), rows = row ? box->bytes / row : 0;

@@ -82,11 +82,11 @@ double clock_umma_latency(const struct clock_table *t, const struct clock_umma *
         base = u->a_in_tmem ? t->umma_pair_ts : t->umma_pair;
     else
         base = u->a_in_tmem ? t->umma_ts : u->m == 64 ? t->umma_a64 : t->umma_a;
-    /* it was measured from the issue to the end of a wait: subtracts what the issuing and the waiting warp take */
+    /* it was measured from the issue to the end of a wait: subtract the time of the issuing and of the waiting warp */
     return base + by_columns(u) - 2 * t->async - t->wake;
 }
 
-/* The part (0 to 1) of the time [from, to) in which bytes arrive in the SM's shared memory. */
+/* The share (0 to 1) of [from, to) in which bytes arrive in the SM's shared memory. */
 static double arriving(const struct clock_sm *sm, double from, double to) {
     double sum = 0;
     for (uint32_t i = 0; i < CLOCK_ARRIVALS; i++) {
@@ -130,8 +130,7 @@ double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct c
     return clock_l2_send(m, sm, at, asked, there, box) + m->costs->l2_latency;
 }
 
-/* The lines come in the order in which they were asked for, the last of them at `at`. They pass the SM's port one after
- * the other. */
+/* The lines come in the order of the requests, the last one at `at`, and pass the SM's port one after the other. */
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     struct clock_sm *to = &m->sm[sm];
     const double lines = clock_lines(box), bytes = lines > 0 ? (double)box->bytes / lines : 0;

@@ -1,7 +1,7 @@
 /* clock/model.h - the agents of a B200: what each has to do, and since when it is free.
  *
- * Every function is asked at a time `at`, in the order of time, and answers when its work is done. Nothing here knows
- * of logs: see clock/clock.h for who asks.
+ * A function gets the time `at` at which its work can begin. It returns the time at which the work is done, if nothing
+ * else is said. Times are cycles of an SM; callers (clock/clock.h, clock/online.h) ask in the order of `at`.
  */
 #ifndef CLOCK_MODEL_H
 #define CLOCK_MODEL_H
@@ -14,9 +14,9 @@
 
 #define CLOCK_MAX_SMS 256u
 
-/* Something that does one thing after the other. */
+/* A unit of the chip that does one thing after the other. */
 struct clock_server {
-    double free, busy; /* the cycle from which it has nothing to do; cycles of its work so far */
+    double free, busy; /* when its work so far is done; cycles of that work */
 };
 
 enum { CLOCK_ARRIVALS = 16 };
@@ -24,11 +24,11 @@ enum { CLOCK_ARRIVALS = 16 };
 /* The agents of an SM, until the launch ends; what L1 holds, too. */
 struct clock_sm {
     struct clock_server issue[4];      /* sub-partitions */
-    struct clock_server tmem[4];       /* and their way to tensor memory */
+    struct clock_server tmem[4];       /* the way of each to tensor memory */
     struct clock_server tma;           /* its requests */
-    struct clock_server out;           /* what it reads for its stores */
-    struct clock_server port;          /* what arrives, */
-    double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
+    struct clock_server out;           /* its reads of shared memory, for stores */
+    struct clock_server port;          /* bytes that arrive for the TMA, */
+    double arrives[CLOCK_ARRIVALS][2]; /* and of the latest boxes the first and last cycle */
     uint32_t arrivals;
     struct clock_server tensor;
     struct clock_server threads; /* their accesses to global memory, */
@@ -38,7 +38,7 @@ struct clock_sm {
 /* What threads touch of a line of 128 bytes, with a bit for each word of 4. */
 struct clock_touch {
     uint64_t line;         /* its address / 128 */
-    uint32_t words, whole; /* words that are touched; those of which every byte is */
+    uint32_t words, whole; /* any byte of the word is touched; every byte is */
 };
 enum { CLOCK_TOUCHES = 64 }; /* of an instruction: 32 lanes of at most 32 bytes, each in two lines at most */
 
@@ -64,7 +64,7 @@ static inline uint32_t clock_gpc(uint32_t sm) {
     return tpc < 5 * CLOCK_GPCS ? tpc % CLOCK_GPCS : 1 + (tpc - 5 * CLOCK_GPCS) % (CLOCK_GPCS - 1);
 }
 
-/* What the SMs of a GPC asked L2 for, in a slot by its address, and when L2 sent it. */
+/* The latest box at an address that SMs of a GPC asked L2 for, and when L2 has sent it. A slot by a hash of it. */
 struct clock_asked {
     uint64_t address, bytes;
     double sent;
@@ -77,7 +77,7 @@ struct clock_model {
     struct clock_asked asked[CLOCK_GPCS][CLOCK_ASKED];
     bool single; /* the launch has no clusters: see clock_l2_send */
     struct clock_server l2, hbm;
-    double unwritten; /* cycles of HBM that what was written to L2 will take there */
+    double unwritten; /* cycles that HBM needs for what was written to L2 and not yet to HBM */
     struct clock_l2 held;
     uint64_t l2_bytes, hbm_bytes;
 };
@@ -87,7 +87,7 @@ void clock_model_free(struct clock_model *m);
 /* A launch is over: all agents are free at 0 again; what L2 holds stays. */
 void clock_model_rewind(struct clock_model *m);
 
-/* For which share of so many cycles tensor cores worked. */
+/* The share of `cycles` in which tensor cores worked. */
 struct clock_load clock_load_of(const struct clock_model *m, double cycles);
 
 /* fmax, of numbers only: without a call. */
@@ -101,7 +101,7 @@ static inline double clock_take(struct clock_server *s, double at, double work) 
     return s->free;
 }
 
-/* A warp issues `slots` instructions from `at` on. Each needs the one before, which takes `cycles` in all. */
+/* A warp issues `slots` instructions from `at` on. Each waits for the one before; all take `cycles` at least. */
 double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at, double slots, double cycles);
 
 struct clock_umma {
@@ -113,17 +113,17 @@ struct clock_umma {
  * (0 to 1) of that time; and until the arrival of a commit after it. */
 double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing);
 double clock_umma_latency(const struct clock_table *t, const struct clock_umma *u);
-/* When the tensor core takes it up; *done: when its D is there. */
+/* Returns when the tensor core starts the UMMA; *done: when D is written. */
 double clock_run_umma(struct clock_model *m, uint32_t sm, double at, const struct clock_umma *u, double *done);
-/* Bytes from shared to tensor memory, in the tensor core's queue. */
+/* tcgen05.cp of so many bytes, in the tensor core's queue: returns its end. */
 double clock_run_cp(struct clock_model *m, uint32_t sm, double at, uint64_t bytes);
-/* tcgen05.ld or .st of so many columns. */
+/* tcgen05.ld or .st of so many columns: returns its end. */
 double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double at, uint32_t columns);
 
 /* A box or a block of bytes in global memory. */
 struct clock_box {
     uint64_t address, bytes;
-    uint32_t row; /* so many bytes are adjacent; 0: all of them */
+    uint32_t row; /* bytes of a row, which are contiguous; 0: all bytes are */
 };
 static inline uint64_t clock_row(const struct clock_box *box) {
     return box->row && box->row < box->bytes ? box->row : box->bytes;
@@ -137,7 +137,7 @@ static inline double clock_lines(const struct clock_box *box) {
  * it: returns when it is in shared memory. */
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
-/* A store: returns when the TMA has read its bytes from shared memory; when they are in global memory. */
+/* A store, in two calls: returns when the TMA has read the bytes from shared memory; when they are in global memory. */
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);
 /* An access of a warp's threads to global memory (clock/l1.c). */
@@ -145,7 +145,7 @@ struct clock_access {
     struct clock_touch touches[CLOCK_TOUCHES];
     uint64_t highest; /* of their lines */
     uint32_t num;
-    bool strong; /* L1 does not answer it */
+    bool strong; /* L1 does not answer it (PTX ISA 8.4) */
 };
 static inline void clock_touch_none(struct clock_access *a, bool strong) {
     a->highest = a->num = 0;
@@ -163,7 +163,7 @@ void clock_thread_expect(struct clock_model *m, uint32_t sm, const struct clock_
 void clock_l1_free(struct clock_l1 *l1);
 void clock_l1_clear(struct clock_l1 *l1);
 
-/* Asks L2 for a box at `asked`; that is known at the earlier time `at`. Returns when the bytes are in L2. */
+/* A box will be asked of L2 at `asked`, which is known at the earlier time `at`. Returns when its bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
 /* The same for a line of 128 bytes. */
 double clock_l2_line(struct clock_model *m, double at, double asked, uint64_t line);

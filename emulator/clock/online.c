@@ -1,8 +1,8 @@
 /* clock/online.c - see clock/online.h.
  *
- * The machine's state changes when an instruction runs, or an operation does; what takes longer to come through, an
- * arrival, is held back from who asks: a thread that finds its phase over goes on when it would have been told, and
- * test_wait answers by that time.
+ * The machine's state changes at once when an instruction or an operation runs. But an arrival takes time to reach its
+ * barrier. So a thread that finds its phase over goes on only at the time at which the last arrival is there, and
+ * test_wait answers no before that.
  */
 #include "clock/online.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* When the arrivals of a barrier's phase that runs have come through, and when its latest phase was over. */
+/* When all arrivals so far of a barrier's current phase have reached it, and when its latest complete phase ended. */
 struct barrier_time {
     double arrived, over;
 };
@@ -25,7 +25,7 @@ struct online_cta {
     uint32_t num, places;
     struct barrier_time bar[MACH_BARRIERS];
 };
-/* Accesses to global memory that ran ahead of their time, first come first: their lines follow each other, too. */
+/* An access to global memory that ran ahead of its time; kept in program order, as are their lines in `touches`. */
 struct kept {
     const struct diag_site *site;
     uint32_t lines;
@@ -36,11 +36,11 @@ struct online_kept {
     struct clock_touch *touches;
     uint32_t num, next, cap, lines, next_line, cap_lines;
 };
-enum { ONLINE_LOADS = 16 }; /* of a warp in flight: one that is further back has answered */
+enum { ONLINE_LOADS = 16 }; /* loads of a warp that may be in flight: earlier ones have answered */
 struct mach_timed {
     uint32_t sm, index, loads;
     double *stored; /* its place in struct clock_place */
-    double latest;  /* answer */
+    double latest;  /* the latest answer to a load so far */
     struct online_kept kept;
     struct online_load {
         double answer;
@@ -52,7 +52,7 @@ struct online_cluster {
     struct mach_timed *warps[CLOCK_RANKS * CLOCK_WARPS]; /* by clock_warp */
     struct barrier_time barrier;
     uint32_t num_ctas;
-    struct leader { /* by clock_warp: what its latest instruction that loads has asked for */
+    struct leader { /* by clock_warp: the step of its latest load, and when the bytes are there */
         uint64_t step;
         double there;
     } * leaders;
@@ -66,7 +66,7 @@ struct clock_online {
     const struct listener *listener;
     struct gpu *gpu;
     double cycles;
-    uint64_t met, counted; /* instructions that it was asked the cost of; of these in machine code */
+    uint64_t met, counted; /* instructions whose cost was asked; those of them with machine code */
 };
 
 static struct online_cluster *cluster_of(const struct listener *self, const struct cta *cta) {

@@ -1,17 +1,17 @@
 /* launch/timed.c - MACH_SCHED_MODEL: warps and queues of all clusters in the order of the times of a model.
  *
- * Each is an agent with the time at which it is next (machine/timing.h). The earliest comes first; of those of one time
- * that of the lower cluster, rank, and number, warps before queues. Times are the model's alone, so every run of every
- * machine is the same.
+ * Each warp and each queue is an agent, with the time at which it runs next (machine/timing.h). The earliest runs
+ * first. At one time the order is that of cluster, rank and number, warps before queues. Times are the model's alone,
+ * so every run gives the same on every machine.
  *
- * A warp runs ahead of its time through instructions of which nobody can tell when they run: they touch registers
- * alone, or are weak accesses to shared memory and fences, which others notice by what synchronises after them. At the
- * next of another sort it asks when all of these are issued, and runs it when that time has come; what others did
- * meanwhile is done then. An operation is given its end when it is issued, and runs at that time.
+ * A warp runs ahead of its time through instructions whose time nobody can notice: those that touch registers alone,
+ * weak accesses to shared memory, and fences. Others notice these only by a later synchronisation. At the next
+ * instruction of another sort the warp asks when all of these are issued. It runs that instruction at that time, after
+ * all that others do before. An operation gets its end when it is issued, and runs at that time.
  *
- * Weak accesses to global memory run ahead, too, but they take their time: their lines are asked for in the order of
- * the times of all warps. Straight code with them is run at once, while the host's caches have what it needs, and kept
- * (struct ran); when and for how long each of its instructions would have run is found later, turn by turn.
+ * Weak accesses to global memory run ahead, too, but they take time: their lines are asked for in the order of the
+ * times of all warps. Straight code with them runs at once, while the host's caches have what it needs, and is noted
+ * (struct ran). Later turns find out when each of its instructions would have run, and for how long.
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -22,34 +22,34 @@
 #include <math.h>
 
 #define AHEAD 256u /* instructions that a warp runs ahead at a time */
-#define LOOK 64u   /* agents between two looks at whether the turn is over */
+#define LOOK 64u   /* agents that run between two checks whether the turn is over */
 #define KNOWN 4096u
 
 /* What is known of an instruction. */
 struct known {
     const struct insn *in;
     struct mach_cost cost;
-    bool registers; /* it touches registers alone, or nobody can tell when: of_order */
+    bool registers; /* nobody can notice when it runs: it touches registers alone, or of_order() */
     bool weak;      /* a weak access to global memory, or by a generic address */
 };
 
-/* Instructions that have run: none but the first waits for a load, and none but the last takes time of others. */
+/* Instructions that have run. Only the first may wait for a load, only the last may access global memory. */
 struct piece {
     double cycles;
     const struct diag_site *access; /* the last's, or NULL */
-    uint32_t waits, load;           /* the latest load that the first waits for; the number of the last */
+    uint32_t waits, load;           /* number of the latest load that the first waits for; of the last, if it is one */
     uint32_t slots, num;
 };
 #define PIECES 62u
 
-/* What a warp's group has run whose time has not come. */
+/* What a warp's group has run before its time. */
 struct ran {
-    struct ran *free, *all; /* the next that no warp has; of all */
+    struct ran *free, *all; /* the next in the list of those that no warp has; in the list of all */
     struct piece piece[PIECES];
 };
 
-/* An agent, as long as it is in the heap. What a turn of what has run asks for is here, and not with the warp: hundreds
- * of those are not in the host's caches. */
+/* An agent, as long as it is in the heap. What a turn needs of code that has run is here and not with the warp, because
+ * the host's caches do not hold hundreds of warps. */
 struct seat {
     struct mach_agent *agent;
     struct warp *w; /* or NULL: it is a queue */
@@ -197,7 +197,7 @@ static void start_clusters(struct launch_island *isl) {
     }
 }
 
-/* What has changed: queues have got operations, and warps may go on. */
+/* Takes up what has changed: queues that have got operations, and warps that may go on. */
 static void look_at_changes(struct launch_island *isl) {
     struct island *m = &isl->m;
     for (struct async_queue *q; (q = m->issued); place_queue(isl->timed, q)) {
@@ -240,15 +240,16 @@ static bool of_registers(const struct insn *in) {
     }
 }
 
-/* Others notice it by what synchronises, too, but it takes time that depends on theirs. */
+/* Weak loads and stores. Others notice them only by a later synchronisation, but in global memory they take time that
+ * depends on other warps'. */
 static bool is_weak(const struct ptx_insn *src) {
     return (src->op == PTX_OP_ld || src->op == PTX_OP_st) && !ptx_has(src, PTX_MOD_shared__cluster) &&
            !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
            !ptx_has(src, PTX_MOD_release);
 }
 
-/* Weak accesses to shared memory, and what orders memory alone: others notice them by what synchronises after
- * them, and that is done at its time. */
+/* Weak accesses to shared memory, and what orders memory alone: others notice them only by a later synchronisation,
+ * which runs at its own time. */
 static bool of_order(const struct insn *in) {
     const struct ptx_insn *src = in->src;
     const bool own = ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local);
@@ -270,14 +271,14 @@ static uint32_t awaits(const struct warp *w, const struct group *g, const struct
     return g->again ? 0 : k->cost.needs_loads ? UINT32_MAX : warp_loads_uses(w, g, k->in);
 }
 
-/* When that has answered. */
+/* The time at which that load has answered. */
 static double answered_at(struct launch_island *isl, const struct warp *w, uint32_t load) {
     const struct mach_timing *t = timing_of(isl);
     return load ? t->answered(t->ctx, w->agent.timed, load) : 0;
 }
 
-/* A load that the next instruction waits for has not answered by now: what was run ahead is issued, and the group is
- * next when it has. */
+/* Does the next instruction wait for a load that has not answered yet? Then what was run ahead is issued, and the group
+ * is next when the load has answered. */
 static bool waits_for_load(struct launch_island *isl, struct warp *w, struct group *g, const struct known *k) {
     struct mach_timing *t = timing_of(isl);
     const double answered = answered_at(isl, w, awaits(w, g, k));
@@ -294,7 +295,7 @@ static void count(struct group *g, const struct known *k) {
     g->time.cycles += k->cost.cycles;
 }
 
-/* Runs the next instruction, or parks (`k` is NULL). */
+/* Runs the next instruction; without one (`k` is NULL) the group parks. */
 static void run_one_ahead(struct warp *w, struct group *g, const struct known *k) {
     if (k && !g->again)
         count(g, k);
@@ -425,7 +426,7 @@ static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
     return false;
 }
 
-/* The host fetches what the turns after this one will ask for: they mostly come in the order in which they came last. */
+/* The host fetches what the next turns will ask for: they mostly come in the order in which they came last. */
 static void expect_turns(const struct mach_timing *t, struct timed *of, uint32_t number) {
     if (of->last != number)
         of->then[of->last] = number;
