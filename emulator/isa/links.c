@@ -182,7 +182,7 @@ static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    return w->chain_status == WARP_NEXT && !w->pz[*op->pz];
+    return w->chain_status == WARP_NEXT && !w->pz[op->pz];
 }
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {

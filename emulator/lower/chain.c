@@ -28,7 +28,7 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
                                      const struct insn *in, uint32_t num) {
     struct warp_chain *c = arena_alloc(a, sizeof *c);
     struct chain_op *op = arena_array(a, num + 1, sizeof *op);
-    uint32_t *live = arena_array(a, 3 * num, sizeof *live), *written = arena_array(a, num, sizeof *written), own = 0;
+    uint32_t *live = arena_array(a, 3 * num, sizeof *live), written[CHAIN_MOST], own = 0;
     *c = (struct warp_chain){.num = num, .op = op, .live = live, .links = links};
     for (uint32_t i = 0; i < num; i++, in++) {
         unsigned handed = 0;
@@ -44,12 +44,21 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         op[i].fn = in->link ? links->own[in->link][handed] : links->any;
         op[i].entered = in->link ? links->own[in->link][0] : links->any;
         op[i].in = in;
-        op[i].pz = &written[i];
-        written[i] = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
+        written[i] = op[i].pz = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
     }
     op[num].fn = links->end;
-    for (uint32_t i = num; i--;)
-        op[i].own = op[i].in->link ? op[i + 1].own + 1 : 0;
+    uint32_t *fresh = arena_array(a, num, sizeof *fresh);
+    for (uint32_t i = 0, n; i < num; i += n ? n : 1) {
+        uint32_t count = 0;
+        for (n = 0; i + n < num && op[i + n].in->link; n++)
+            if (!among(fresh, count, written[i + n]) && !among(live, c->num_live, written[i + n]))
+                fresh[count++] = written[i + n];
+        for (uint32_t k = 0; k < n; k++) {
+            op[i + k].fresh = fresh;
+            op[i + k].num_fresh = count;
+        }
+        fresh += count;
+    }
     return 4 * own >= 3 * num ? c : NULL; /* a handler called in between costs more than it saves */
 }
 

@@ -35,11 +35,11 @@ enum chain_link {
 typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
 struct chain_op {
-    chain_fn fn, entered; /* after the link before it, and where the chain is entered */
-    uint32_t at[4];       /* bytes from the frame's first slot: destination, sources */
-    uint32_t own;         /* links from here on before one without a link of its own */
-    const uint32_t *pz;   /* by link from here on: the destination's word of poison; where it writes no register, one
-                             that is never poison */
+    chain_fn fn, entered;  /* after the link before it, and where the chain is entered */
+    uint32_t at[4];        /* bytes from the frame's first slot: destination, sources */
+    uint32_t pz;           /* the destination's word of poison; where it writes no register, one that is never poison */
+    uint32_t num_fresh;    /* words of poison of what the links around it write, up to those without a link of their */
+    const uint32_t *fresh; /* own, and the chain does not read before: */
     const struct insn *in;
 };
 
@@ -58,10 +58,10 @@ struct warp_chain {
     const struct chain_links *links;
 };
 
-/* What the next links write is clean from here on: those that read it before it is written were found clean. */
+/* What the next links write is clean from here on. None of them reads it before. */
 static inline void chain_clean(struct warp *w, const struct chain_op *op) {
-    for (uint32_t i = 0; i < op->own; i++)
-        w->pz[op->pz[i]] = 0;
+    for (uint32_t i = 0; i < op->num_fresh; i++)
+        w->pz[op->fresh[i]] = 0;
 }
 
 /* Runs it from link `at` on, at most `most` links, and the island's clock; how many instructions were done. *status: of
@@ -74,7 +74,7 @@ static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uin
     for (uint32_t i = 0; i < c->num_live; i++)
         poison |= w->pz[c->live[i]];
     for (uint32_t i = 0; i < at; i++)
-        poison |= w->pz[c->op->pz[i]];
+        poison |= w->pz[c->op[i].pz];
     if (poison)
         return 0;
     if (most < c->num - at) {
