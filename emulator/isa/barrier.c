@@ -39,6 +39,12 @@ DIAG(bar_count) = {
  * instruction (an H100 takes two numbers for an illegal instruction). False after a fault. */
 static bool uniform(struct warp *w, const struct insn *in, bool count, uint32_t *value) {
     const char *what = count ? "the thread count" : "the barrier number";
+    const struct bar_form *form = in->data;
+    const struct warp_opnd *own = count ? form->b : form->a;
+    if (!w->riding && (!own || own->slot < 0)) {
+        *value = own ? warp_u32(w, own, 0) : w->cta->num_warps * MACH_WARP;
+        return true;
+    }
     bool first = true;
     for (struct warp_part p = {0}; warp_next_part(w, in, &p); first = false) {
         const struct bar_form *f = p.in->data;
@@ -47,12 +53,11 @@ static bool uniform(struct warp *w, const struct insn *in, bool count, uint32_t 
             return false;
         if (first)
             *value = o ? warp_u32(w, o, warp_lowest(p.lanes)) : w->cta->num_warps * MACH_WARP;
-        const bool constant = !o || o->slot < 0;
-        WARP_FOR_LANES(l, constant ? p.lanes & -p.lanes : p.lanes) {
-            const uint32_t own = o ? warp_u32(w, o, l) : w->cta->num_warps * MACH_WARP;
-            if (own != *value)
+        WARP_FOR_LANES(l, p.lanes) {
+            const uint32_t lane = o ? warp_u32(w, o, l) : w->cta->num_warps * MACH_WARP;
+            if (lane != *value)
                 return warp_fails(w, p.in, p.lanes, count ? &bar_count : &bar_number,
-                                  "%s differs among the lanes of a warp: %u and %u", what, *value, own);
+                                  "%s differs among the lanes of a warp: %u and %u", what, *value, lane);
         }
     }
     return true;

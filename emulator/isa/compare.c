@@ -226,6 +226,13 @@ static warp_fn plain_setp(const struct comparison *c) {
     return c->fn == eq_u32 ? setp_eq_u32 : c->fn == lt_u32 ? setp_lt_u32 : c->fn == lt_s32 ? setp_lt_s32 : setp_plain;
 }
 
+static uint8_t setp_link(const struct comparison *c) {
+    return c->fn == eq_u32   ? CHAIN_setp_eq
+           : c->fn == lt_u32 ? c->exchanged ? CHAIN_setp_gt_u : CHAIN_setp_lt_u
+           : c->fn == lt_s32 ? c->exchanged ? CHAIN_setp_gt_s : CHAIN_setp_lt_s
+                             : CHAIN_NONE;
+}
+
 /* 9.7.6.2, 9.7.7.2 */
 static enum warp_status setp(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct compare_plan *p = in->data;
@@ -364,6 +371,8 @@ static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_fo
         return false;
     bool plain = !p->has_q && !p->bool_op && !p->half && !p->ftz && !alu_is_sink(&in->o[0]);
     in->fn = plain ? plain_setp(p->compare) : setp;
+    in->link = plain ? setp_link(p->compare) : CHAIN_NONE;
+    in->aux = p->compare->flip;
     return true;
 }
 

@@ -36,6 +36,9 @@ static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
 static ALWAYS_INLINE lanes shift_left(lanes a, lanes b) { return (lanes)_mm512_sllv_epi32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE lanes shift_right(lanes a, lanes b) { return (lanes)_mm512_srlv_epi32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE lanes shift_signed(lanes a, lanes b) { return (lanes)_mm512_srav_epi32((__m512i)a, (__m512i)b); }
+static ALWAYS_INLINE uint32_t equal(lanes a, lanes b) { return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b); }
+static ALWAYS_INLINE uint32_t less_u(lanes a, lanes b) { return _mm512_cmplt_epu32_mask((__m512i)a, (__m512i)b); }
+static ALWAYS_INLINE uint32_t less_s(lanes a, lanes b) { return _mm512_cmplt_epi32_mask((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE longs widen(const void *p) { return (longs)_mm512_cvtepu32_epi64(_mm256_loadu_si256(p)); }
 static ALWAYS_INLINE longs multiply_u(longs a, longs b) { return (longs)_mm512_mul_epu32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE longs multiply_s(longs a, longs b) { return (longs)_mm512_mul_epi32((__m512i)a, (__m512i)b); }
@@ -67,6 +70,12 @@ static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
 static ALWAYS_INLINE lanes shift_left(lanes a, lanes b) { return (lanes)_mm256_sllv_epi32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE lanes shift_right(lanes a, lanes b) { return (lanes)_mm256_srlv_epi32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE lanes shift_signed(lanes a, lanes b) { return (lanes)_mm256_srav_epi32((__m256i)a, (__m256i)b); }
+static ALWAYS_INLINE uint32_t bits(lanes a) { return (uint32_t)_mm256_movemask_ps((__m256)a); }
+static ALWAYS_INLINE uint32_t equal(lanes a, lanes b) { return bits((lanes)(a == b)); }
+static ALWAYS_INLINE uint32_t less_u(lanes a, lanes b) { return bits((lanes)(a < b)); }
+static ALWAYS_INLINE uint32_t less_s(lanes a, lanes b) {
+    return bits((lanes)_mm256_cmpgt_epi32((__m256i)b, (__m256i)a));
+}
 static ALWAYS_INLINE longs widen(const void *p) { return (longs)_mm256_cvtepu32_epi64(_mm_loadu_si128(p)); }
 static ALWAYS_INLINE longs multiply_u(longs a, longs b) { return (longs)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE longs multiply_s(longs a, longs b) { return (longs)_mm256_mul_epi32((__m256i)a, (__m256i)b); }
@@ -121,6 +130,28 @@ LINK2(add_f, finish((floats)a + (floats)b))
 LINK2(sub_f, finish((floats)a - (floats)b))
 LINK2(mul_f, finish((floats)a *(floats)b))
 LINK3(fma_f, finish(fused(a, b, c)))
+
+/* A predicate has a bit for each lane, and is not handed on. */
+#define COMPARE_PART(k, n, test)                                                                                       \
+    {                                                                                                                  \
+        const lanes a = n == 1 ? h##k : load(base, op, 1, k), b = n == 2 ? h##k : load(base, op, 2, k);                \
+        t ^= (test) << k * sizeof(lanes) / 4;                                                                          \
+    }
+#define SETP(name, n, test)                                                                                            \
+    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
+        const lanes none = {0};                                                                                        \
+        uint32_t t = (uint32_t)op->in->aux;                                                                            \
+        EACH_PART(COMPARE_PART, n, test)                                                                               \
+        *(slot_word *)(void *)(base + op->at[0]) = t;                                                                  \
+        op++;                                                                                                          \
+        return ((link_fn)op->fn)(base, op, w, HAND_NONE(none));                                                        \
+    }
+#define SETP2(name, test) SETP(name, 0, test) SETP(name, 1, test) SETP(name, 2, test)
+SETP2(setp_eq, equal(a, b))
+SETP2(setp_lt_u, less_u(a, b))
+SETP2(setp_gt_u, less_u(b, a))
+SETP2(setp_lt_s, less_s(a, b))
+SETP2(setp_gt_s, less_s(b, a))
 
 /* For 64 bits, of sources of 64 bits or of 32. */
 #define WIDE_LOAD(i, k) (longs) load(base, op, i, k)

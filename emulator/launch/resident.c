@@ -76,7 +76,7 @@ void launch_start_cluster(struct launch_state *st, struct cluster *cl) {
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
         cta_alloc_smem(cta, st->static_smem + st->grid.dynamic_smem);
-        cta->warps = worker_alloc(cl->island->worker, st->grid.warps * sizeof *cta->warps);
+        cta->warps = worker_alloc_zeroed(cl->island->worker, st->grid.warps * sizeof *cta->warps, 0);
         for (uint32_t i = 0; i < st->grid.warps; i++) {
             warp_create(&cta->warps[i], &st->grid, cta, i);
             cta->warps[i].priority = mach_priority(cl->island);

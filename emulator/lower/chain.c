@@ -47,8 +47,18 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         written[i] = op[i].pz = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
     }
     op[num].fn = links->end;
-    for (uint32_t i = num; i--;)
-        op[i].own = op[i].in->link ? op[i + 1].own + 1 : 0;
+    uint32_t *fresh = arena_array(a, num, sizeof *fresh);
+    for (uint32_t i = 0, n; i < num; i += n ? n : 1) {
+        uint32_t count = 0;
+        for (n = 0; i + n < num && op[i + n].in->link; n++)
+            if (!among(fresh, count, written[i + n]) && !among(live, c->num_live, written[i + n]))
+                fresh[count++] = written[i + n];
+        for (uint32_t k = 0; k < n; k++) {
+            op[i + k].fresh = fresh;
+            op[i + k].num_fresh = count;
+        }
+        fresh += count;
+    }
     return 4 * own >= 3 * num ? c : NULL; /* a handler called in between costs more than it saves */
 }
 

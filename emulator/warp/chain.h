@@ -15,12 +15,14 @@
 #define CHAIN_PART 6u /* a turn that ends within a chain runs so many links or more as a copy, fewer one by one */
 
 /* Instructions that have links: name, sources that a link before can hand over. mul_w_u and mul_w_s are mul.wide, add_w
- * is for 64 bits. ld: a word of each lane, from global memory. The others are for 32 bits. */
+ * is for 64 bits. ld: a word of each lane, from global memory. setp: insn.aux is what flips its result. The others are
+ * for 32 bits. */
 /* clang-format off */
 #define CHAIN_LINKS(F)                                                                              \
     F(mov, 1) F(add, 2) F(sub, 2) F(mul, 2) F(mad, 3) F(and, 2) F(or, 2) F(xor, 2) F(shl, 2)        \
     F(shr_u, 2) F(shr_s, 2) F(add_f, 2) F(sub_f, 2) F(mul_f, 2) F(fma_f, 3)                         \
-    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1)
+    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1)                           \
+    F(setp_eq, 2) F(setp_lt_u, 2) F(setp_gt_u, 2) F(setp_lt_s, 2) F(setp_gt_s, 2)
 /* clang-format on */
 enum chain_link {
     CHAIN_NONE,
@@ -33,10 +35,11 @@ enum chain_link {
 typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
 struct chain_op {
-    chain_fn fn, entered; /* after the link before it, and where the chain is entered */
-    uint32_t at[4];       /* bytes from the frame's first slot: destination, sources */
-    uint32_t pz;          /* the destination's word of poison; where it writes no register, one that is never poison */
-    uint32_t own;         /* links from here on before one without a link of its own */
+    chain_fn fn, entered;  /* after the link before it, and where the chain is entered */
+    uint32_t at[4];        /* bytes from the frame's first slot: destination, sources */
+    uint32_t pz;           /* the destination's word of poison; where it writes no register, one that is never poison */
+    uint32_t num_fresh;    /* words of poison of what the links around it write, up to those without a link of their */
+    const uint32_t *fresh; /* own, and the chain does not read before: */
     const struct insn *in;
 };
 
@@ -55,10 +58,10 @@ struct warp_chain {
     const struct chain_links *links;
 };
 
-/* What the next links write is clean from here on: those that read it before it is written were found clean. */
+/* What the next links write is clean from here on. None of them reads it before. */
 static inline void chain_clean(struct warp *w, const struct chain_op *op) {
-    for (uint32_t i = 0; i < op->own; i++)
-        w->pz[op[i].pz] = 0;
+    for (uint32_t i = 0; i < op->num_fresh; i++)
+        w->pz[op->fresh[i]] = 0;
 }
 
 /* Runs it from link `at` on, at most `most` links, and the island's clock; how many instructions were done. *status: of
@@ -76,8 +79,6 @@ static inline uint32_t chain_run(struct warp *w, const struct warp_chain *c, uin
         return 0;
     if (most < c->num - at) {
         memcpy(part, first, most * sizeof *part);
-        for (uint32_t i = 0; i < most; i++)
-            part[i].own = part[i].own < most - i ? part[i].own : most - i;
         part[most] = c->op[c->num];
         first = part;
     }

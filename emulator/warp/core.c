@@ -128,22 +128,11 @@ static uint32_t join_pc(const struct warp *w, const struct group *g) {
     return w->joins[g->join].pc;
 }
 
-/* Runs chains from `in` on that follow each other, until `end`: how many instructions were done. */
-static uint32_t run_chains(struct warp *w, const struct insn *in, const struct insn *end, uint64_t *clock,
-                           enum warp_status *status) {
-    const struct insn *const first = in;
-    while (in != end && in->chain && *status == WARP_NEXT) {
-        const uint32_t left = (uint32_t)(end - in);
-        if (left < CHAIN_PART && left < in->chain->num - in->chain_at)
-            break;
-        w->island->clock = *clock;
-        const uint32_t n = chain_run(w, in->chain, in->chain_at, left, status);
-        *clock += n;
-        in += n;
-        if (!n)
-            break;
-    }
-    return (uint32_t)(in - first);
+/* Runs the chain that `in` is in, at most `left` instructions: how many were done. */
+static inline uint32_t run_chain(struct warp *w, const struct insn *in, uint32_t left, enum warp_status *status) {
+    if (w->g->mask != WARP_ALL_LANES || (left < CHAIN_PART && left < in->chain->num - in->chain_at))
+        return 0;
+    return chain_run(w, in->chain, in->chain_at, left, status);
 }
 
 /* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which
@@ -152,31 +141,52 @@ static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
     struct island *isl = w->island;
     const struct insn *const first = in, *const end = in + n;
     const uint32_t lanes = w->g->mask;
-    uint64_t clock = isl->clock;
-    for (; in != end; in++) {
+    while (in != end) {
         uint32_t mask = lanes;
-        const uint32_t done = in->chain && lanes == WARP_ALL_LANES ? run_chains(w, in, end, &clock, status) : 0;
+        const uint32_t done = in->chain ? run_chain(w, in, (uint32_t)(end - in), status) : 0;
         in += done;
         if (*status != WARP_NEXT) {
-            w->g->pc += (uint32_t)(in - first) - 1;
-            return (uint32_t)(in - first);
-        }
-        if (in == end)
+            in--;
             break;
+        }
+        if (done)
+            continue;
         if (in->guard != WARP_SINK) {
             if (warp_poison(w, in->guard) & lanes)
                 break;
             mask &= guard_lanes(w, in);
         }
-        isl->clock = ++clock;
+        isl->clock++;
         if (mask && (in->fn(w, in, mask) != WARP_NEXT || isl->fault)) {
             *status = WARP_FAULT;
-            w->g->pc += (uint32_t)(in - first);
-            return (uint32_t)(in - first) + 1;
+            break;
         }
+        in++;
     }
     w->g->pc += (uint32_t)(in - first);
-    return (uint32_t)(in - first);
+    return (uint32_t)(in - first) + (*status != WARP_NEXT);
+}
+
+/* Runs straight code, and branches that all lanes take or none does, until another instruction comes, pc `stop` or the
+ * end of the budget; nobody is told of steps. How many instructions were done; *status as run_straight. */
+static uint64_t run_ahead(struct warp *w, const struct insn *code, uint32_t stop, uint64_t budget,
+                          enum warp_status *status) {
+    struct group *g = w->g;
+    uint64_t ran = 0;
+    while (ran < budget && g->pc != stop) {
+        const struct insn *in = &code[g->pc];
+        if (in->run) {
+            const uint32_t n = run_straight(w, in, in->run < budget - ran ? in->run : (uint32_t)(budget - ran), status);
+            ran += n;
+            if (!n || *status != WARP_NEXT)
+                break;
+        } else if (in->branch && branch_together(w, in)) {
+            ran++;
+            w->island->clock++;
+        } else
+            break;
+    }
+    return ran;
 }
 
 /* Runs an instruction of lanes `mask`, with what comes before it: the warp's others, for .aligned. */
@@ -208,25 +218,15 @@ reload:
     const struct insn *code = w->func->code;
     const uint32_t stop = join_pc(w, g);
     while (ran < budget) {
+        enum warp_status s = WARP_NEXT;
+        ran += watched || w->before ? 0 : run_ahead(w, code, stop, budget - ran, &s);
+        if (s != WARP_NEXT || ran == budget)
+            return ran;
         if (g->pc == stop) {
             warp_park(w, g);
             return ran;
         }
         const struct insn *in = &code[g->pc];
-        enum warp_status s = WARP_NEXT;
-        if (in->run && !watched && !w->before) {
-            const uint32_t n = run_straight(w, in, in->run < budget - ran ? in->run : (uint32_t)(budget - ran), &s);
-            ran += n;
-            if (s != WARP_NEXT)
-                return ran;
-            if (n)
-                continue;
-        }
-        if (in->branch && !in->aligned && !watched && !w->before && branch_together(w, in)) {
-            ran++;
-            isl->clock++;
-            continue;
-        }
         const uint32_t mask = guarded(w, in, &s);
         ran++;
         isl->clock++;

@@ -21,9 +21,9 @@
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
-/* Memory for `need` instead of `have` bytes, the rest zeroed. */
-static void *grow(struct warp *w, void *old, size_t have, size_t need) {
-    void *p = worker_alloc(w->island->worker, need);
+/* Memory for `need` instead of `have` bytes, the rest zeroed, or not. */
+static void *grow(struct warp *w, void *old, size_t have, size_t need, bool zeroed) {
+    void *p = worker_alloc_zeroed(w->island->worker, need, zeroed ? need : 0);
     if (old)
         memcpy(p, old, have);
     worker_free(w->island->worker, old);
@@ -31,16 +31,20 @@ static void *grow(struct warp *w, void *old, size_t have, size_t need) {
 }
 
 static void reserve_slots(struct warp *w, uint32_t need) {
-    if (w->slots && need <= w->num_slots) /* there is a place to point at for a function without registers, too */
-        return;
-    uint32_t n = w->num_slots ? w->num_slots : 64;
-    while (n < need)
-        n *= 2;
-    n = n < MAX_SLOTS ? n : MAX_SLOTS;
     const size_t slot = MACH_WARP * sizeof *w->slots;
-    w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
-    w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
-    w->num_slots = n;
+    if (!w->slots || need > w->num_slots) { /* a function without registers has a place to point at, too */
+        uint32_t n = w->num_slots ? w->num_slots : 64;
+        while (n < need)
+            n *= 2;
+        n = n < MAX_SLOTS ? n : MAX_SLOTS;
+        w->slots = grow(w, w->slots, w->zeroed * slot, n * slot, false);
+        w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison, true);
+        w->num_slots = n;
+    }
+    if (need > w->zeroed) {
+        memset(w->slots + (size_t)w->zeroed * MACH_WARP, 0, (need - w->zeroed) * slot);
+        w->zeroed = need;
+    }
 }
 
 static void reserve_local(struct warp *w, uint32_t need) {
@@ -146,7 +150,7 @@ static uint32_t take_frame(struct warp *w, uint32_t slots) {
         return NONE;
     if (i == w->num_frames) {
         const uint32_t n = i ? 2 * i : 4;
-        w->frames = grow(w, w->frames, i * sizeof *w->frames, n * sizeof *w->frames);
+        w->frames = grow(w, w->frames, i * sizeof *w->frames, n * sizeof *w->frames, true);
         w->num_frames = n;
     }
     reserve_slots(w, base + slots);

@@ -103,7 +103,7 @@ struct warp {
     const uint32_t *read[2]; /* what a source's slots count from: base, and the function's constants */
     /* storage */
     uint32_t *slots, *poison;
-    uint32_t num_slots;
+    uint32_t num_slots, zeroed; /* those behind were never part of a frame, and hold anything */
     struct warp_frame *frames; /* in the order of their slots */
     uint32_t num_frames;       /* records there is room for */
     uint32_t end_frame;        /* those behind were never used, or are no more */

@@ -387,22 +387,30 @@ static void write_straight(FILE *o, uint64_t *state, unsigned written) {
                                       "add.s64 %a5, %a0, %z;ld.global.b32 D, [%a5]",
                                       "add.s64 %a6, %z, %a3;ld.global.b32 D, [%a6]",
                                       "mul.wide.u32 %w, A, B;mov.b64 { D, %n}, %w",
-                                      "mul.wide.s32 %w, A, B;add.s64 %w, %w, %a0;mov.b64 {%n, D}, %w"};
+                                      "mul.wide.s32 %w, A, B;add.s64 %w, %w, %a0;mov.b64 {%n, D}, %w",
+                                      "setp.lt.s32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.ge.s32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.gt.s32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.gt.u32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.lo.u32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.ls.u32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.eq.b32 %q, A, B;selp.b32 D, A, B, %q",
+                                      "setp.ne.s32 %q, A, 3;selp.b32 D, A, B, %q"};
     fprintf(o, ".global .align 4 .b32 data[32] = {");
     for (unsigned i = 0; i < 32; i++)
         fprintf(o, "%s%u", i ? ", " : "", (unsigned)(draw(state) >> 32));
-    fprintf(o,
-            "};\n.visible .entry k(.param .u64 out, .param .u32 lanes) {\n.reg .pred %%p, %%on; .reg .b32 %%r<8>, %%l, "
-            "%%m, %%n;"
-            " .reg .b64 %%o, %%a<7>, %%z, %%w;\n.shared .align 4 .b8 tile[4096];\nld.param.u64 %%o, [out]; "
-            "ld.param.u32 %%n, [lanes];\n"
-            "mov.u32 %%l, %%tid.x; mad.wide.u32 %%o, %%l, 32, %%o; mov.u32 %%m, tile; mad.lo.u32 %%m, %%l, 4, %%m;\n"
-            "st.shared.b32 [%%m], %%l; and.b32 %%r0, %%l, 1; setp.ne.u32 %%p, %%r0, 0; and.b32 %%r0, %%l, 31;\n"
-            "setp.ge.u32 %%on, %%r0, %%n; @%%on bra END;\n"
-            "mov.u64 %%w, data; mov.u64 %%z, 0; mad.wide.u32 %%a0, %%r0, 4, %%w; add.u64 %%a1, %%w, 20;\n"
-            "and.b32 %%r1, %%l, 15; mad.wide.u32 %%a2, %%r1, 4, %%w; shr.u32 %%r1, %%r0, 4;\n"
-            "mad.wide.u32 %%a3, %%r1, 4, %%w; mad.lo.u32 %%r1, %%r0, 7, 3; and.b32 %%r1, %%r1, 31;\n"
-            "mad.wide.u32 %%a4, %%r1, 4, %%w;\n");
+    fprintf(o, "};\n.visible .entry k(.param .u64 out, .param .u32 lanes) {\n.reg .pred %%p, %%q, %%on; .reg .b32 "
+               "%%r<8>, %%l, "
+               "%%m, %%n;"
+               " .reg .b64 %%o, %%a<7>, %%z, %%w;\n.shared .align 4 .b8 tile[4096];\nld.param.u64 %%o, [out]; "
+               "ld.param.u32 %%n, [lanes];\n"
+               "mov.u32 %%l, %%tid.x; mad.wide.u32 %%o, %%l, 32, %%o; mov.u32 %%m, tile; mad.lo.u32 %%m, %%l, 4, %%m;\n"
+               "st.shared.b32 [%%m], %%l; and.b32 %%r0, %%l, 1; setp.ne.u32 %%p, %%r0, 0; and.b32 %%r0, %%l, 31;\n"
+               "setp.ge.u32 %%on, %%r0, %%n; @%%on bra END;\n"
+               "mov.u64 %%w, data; mov.u64 %%z, 0; mad.wide.u32 %%a0, %%r0, 4, %%w; add.u64 %%a1, %%w, 20;\n"
+               "and.b32 %%r1, %%l, 15; mad.wide.u32 %%a2, %%r1, 4, %%w; shr.u32 %%r1, %%r0, 4;\n"
+               "mad.wide.u32 %%a3, %%r1, 4, %%w; mad.lo.u32 %%r1, %%r0, 7, 3; and.b32 %%r1, %%r1, 31;\n"
+               "mad.wide.u32 %%a4, %%r1, 4, %%w;\n");
     for (unsigned i = 0; i < written; i++)
         fprintf(o, "mad.lo.u32 %%r%u, %%l, %u, %u;\n", i, (unsigned)draw(state), (unsigned)(draw(state) >> 8));
     for (unsigned i = 0; i < 600; i++) {
