@@ -92,11 +92,14 @@ uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lane
     const uint32_t num = QUAD / e->size, further = across ? 4 : 1, step = across ? 1 : num;
     const uint32_t share = across ? SHARE_ACROSS : shares[e->size];
     const bool row = e->affine && e->step == e->size && e->at[0] % QUAD == 0;
+    const uint32_t next_lane = (struct stamp){.lane = 1}.who;
+    t->stamp.lane = 0;
+    const uint32_t first = t->stamp.who + share * SHARE * next_lane;
     for (uint32_t l = 0; l < (across ? 4 : VCLOCK_LANES); l += step) {
         const uint32_t mine = share_lanes(share * SHARE + l);
         if (!(lanes & mine))
             continue;
-        t->stamp.lane = (uint8_t)(share * SHARE + l);
+        t->stamp.who = first + l * next_lane;
         const bool quad = !(mine & ~lanes) && (row || is_quad(e->at + l, num, further));
         if (!quad || !touch_together(t, (uint32_t)e->at[l]))
             break;
