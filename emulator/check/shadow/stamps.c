@@ -396,12 +396,12 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     }
 }
 
-/* Do all lanes access memory weakly, one after the other, in a block of which no operation is remembered? */
+/* Do all lanes access memory weakly, one after the other, where no operation is remembered? */
 static inline bool is_row(const struct bytes_watch *b, const struct event_access *e) {
     if (!e->affine || e->step != e->size || e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC)
         return false;
-    const struct block *k = &b->block[e->at[0] / BLOCK_BYTES];
-    return !k->num_spans && !k->any_lost;
+    const struct spans *k = &b->spans[e->at[0] / SPANS_BYTES];
+    return !k->num && !k->any_lost;
 }
 
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
