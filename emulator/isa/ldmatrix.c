@@ -70,20 +70,25 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const uint6
                         enum event_effect effect) {
     if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
         return;
-    struct warp_span s;
-    s.host = w->cta->smem;
-    s.cta = w->cta;
-    s.space = XS_SHARED_CTA;
-    s.base = 0;
-    s.affine = false;
-    for (uint32_t l = 0; !trans && l < MACH_WARP; l++)
-        s.at[l] = row[l / 4] + 4 * (l % 4);
+    struct isa_lanes t;
+    t.cta = w->cta;
+    t.affine = t.halves = false;
+    t.step = t.high = 0;
+    bool row_after_row = !trans;
+    for (uint32_t r = 0; r + 1 < 8; r++)
+        row_after_row &= row[r + 1] - row[r] == 16;
+    if (row_after_row)
+        isa_lanes_row(&t, row[0], 4);
+    for (uint32_t r = 0; !trans && !row_after_row && r < 8; r++)
+        for (uint32_t l = 0; l < 4; l++)
+            t.at[4 * r + l] = row[r] + 4 * l;
     if (!trans)
-        isa_tell_span(w, in, &s, 4, WARP_ALL_LANES, effect, NULL);
+        isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
     for (uint32_t h = 0; trans && h < 2; h++) {
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            s.at[l] = row[2 * (l % 4) + h] + 2 * (l / 4);
-        isa_tell_span(w, in, &s, 2, WARP_ALL_LANES, effect, NULL);
+        for (uint32_t col = 0; col < 8; col++)
+            for (uint32_t l = 0; l < 4; l++)
+                t.at[4 * col + l] = row[2 * l + h] + 2 * col;
+        isa_tell_at(w, in, &t, 2, WARP_ALL_LANES, effect, NULL);
     }
 }
 

@@ -408,4 +408,5 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
                 d[l] = word;
     }
 }
+
 #endif

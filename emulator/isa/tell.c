@@ -51,10 +51,10 @@ void isa_read_semantics(struct insn *in) {
         read_word((enum ptx_mod)in->src->mods[i], in);
 }
 
-void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync e) {
-    e.by = isa_by(w, in, lanes);
-    e.owner = w->cta;
-    events_send_sync(w->gpu, &e);
+void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync *e) {
+    e->by = isa_by(w, in, lanes);
+    e->owner = w->cta;
+    events_send_sync(w->gpu, e);
 }
 
 void isa_tell_at(const struct warp *w, const struct insn *in, const struct isa_lanes *t, uint32_t size, uint32_t mask,

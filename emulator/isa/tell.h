@@ -18,8 +18,8 @@ static inline struct event_by isa_by(const struct warp *w, const struct insn *in
     return by;
 }
 
-/* Lanes of the warp synchronise: `e`, but for who and the CTA. */
-void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync e);
+/* Lanes of the warp synchronise: *e, which gets who and the CTA. */
+void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync *e);
 
 /* Where lanes access memory: as at[], affine, halves, step and high of struct event_access. */
 struct isa_lanes {
@@ -72,7 +72,7 @@ static inline void isa_saw_write(const struct warp *w, const struct insn *in, co
 static inline void isa_saw_sync(const struct warp *w, const struct insn *in, uint32_t lanes, uint32_t wants,
                                 struct event_sync e) {
     if (events_wanted(w->gpu, wants))
-        isa_tell_sync(w, in, lanes, e);
+        isa_tell_sync(w, in, lanes, &e);
 }
 static inline void isa_saw_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr,
                                uint32_t size, uint32_t lane, enum event_effect effect) {

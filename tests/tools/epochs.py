@@ -40,7 +40,16 @@ class Kernel(drawn.Kernel):
         registers = "{%v0, %v1, %v2, %v3}"
         self.add(name + (registers + ", [%a];" if operation == "ldmatrix" else "[%a], " + registers + ";"))
 
+    def halves(self):
+        """The halves of a warp read the same words, or one word each. Then lanes write some of them."""
+        self.add(self.draw.choice(("and.b32 %x, %thread, 15;", "shr.u32 %x, %thread, 4;")), "shl.b32 %x, %x, 2;",
+                 "add.u32 %a, %s, %x;", "ld.shared.u32 %v0, [%a];", "shl.b32 %x, %thread, 2;", "add.u32 %a, %s, %x;",
+                 self.guard() + "st.shared.u32 [%a], 7;")
+
     def access(self):
+        if self.draw.random() < 0.1:
+            self.halves()
+            return
         operation = self.draw.choice(self.operations)
         if operation.endswith("matrix"):
             self.matrix(operation)

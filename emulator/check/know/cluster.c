@@ -36,8 +36,8 @@ void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
     r->warps = xcalloc(r->clocks.warps, sizeof *r->warps);
     r->ctas = xcalloc(cl->num_ctas, sizeof *r->ctas);
     for (uint32_t w = 0; w < r->clocks.warps; w++) {
-        r->warps[w].strand = xcalloc(VCLOCK_LANES, sizeof(struct strand));
-        r->warps[w].strand[0].lanes = UINT32_MAX;
+        r->warps[w].strand = xrealloc_array(NULL, VCLOCK_LANES, sizeof(struct strand));
+        r->warps[w].strand[0] = (struct strand){.lanes = UINT32_MAX};
         r->warps[w].num_strands = 1;
         r->warps[w].sites.most = (uint32_t)race_bound(r, BOUND_SITES) + 1;
     }

@@ -99,9 +99,9 @@ static uint32_t entry_bytes(const struct entry *n) {
 /* Copies what the lanes wrote. */
 static void put_written(uint8_t *to, const struct entry *n, const struct event_access *e) {
     const uint8_t *smem = e->owner->smem;
-    if (n->even && n->step[0] == n->size && n->step[1] == n->size) {
-        for (uint32_t h = 0; h < 2; h++)
-            memcpy(to + h * HALF * n->size, smem + n->first[h], HALF * (size_t)n->size);
+    if (n->even && n->size == WORD && n->step[0] == WORD && n->step[1] == WORD) {
+        for (uint32_t h = 0; h < 2; h++, to += HALF * WORD)
+            memcpy(to, smem + n->first[h], HALF * WORD);
     } else if (n->size == WORD) {
         for (uint32_t m = n->lanes; m; m &= m - 1, to += WORD)
             memcpy(to, smem + e->at[__builtin_ctz(m)], WORD);

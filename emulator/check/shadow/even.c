@@ -92,11 +92,14 @@ uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lane
     const uint32_t num = QUAD / e->size, further = across ? 4 : 1, step = across ? 1 : num;
     const uint32_t share = across ? SHARE_ACROSS : shares[e->size];
     const bool row = e->affine && e->step == e->size && e->at[0] % QUAD == 0;
+    const uint32_t next_lane = (struct stamp){.lane = 1}.who;
+    t->stamp.lane = 0;
+    const uint32_t first = t->stamp.who + share * SHARE * next_lane;
     for (uint32_t l = 0; l < (across ? 4 : VCLOCK_LANES); l += step) {
         const uint32_t mine = share_lanes(share * SHARE + l);
         if (!(lanes & mine))
             continue;
-        t->stamp.lane = (uint8_t)(share * SHARE + l);
+        t->stamp.who = first + l * next_lane;
         const bool quad = !(mine & ~lanes) && (row || is_quad(e->at + l, num, further));
         if (!quad || !touch_together(t, (uint32_t)e->at[l]))
             break;
@@ -114,29 +117,58 @@ static inline bool any_parted(const struct block *k, uint32_t first, uint32_t nu
     return last / 64 == first / 64 ? from << (64 - num) : from | k->parted[last / 64] << (63 - last % 64);
 }
 
-uint32_t even_row(struct touch *t, uint32_t at, uint32_t size, uint32_t time, uint32_t warp) {
+/* A row during its check: all lanes of a warp, one after the other. */
+struct row {
+    struct race *r;
+    const struct event_access *e;
+    uint32_t warp;
+    uint32_t known_warp, known_time; /* cache: all lanes of this warp are known up to this time */
+};
+
+/* As is_plain, for a stamp of others than the lanes themselves. */
+static inline bool row_knows(struct row *x, const struct stamp *s) {
+    if (s->flags || !s->time)
+        return !s->flags;
+    if (s->warp != x->known_warp) {
+        const struct strand *all = x->r->warps[x->warp].strand;
+        const struct viewer v = viewer_of_strand(x->r, &x->e->by, x->warp, all, x->e->effect);
+        x->known_warp = s->warp;
+        x->known_time = verdict_known_time(x->r, s->warp, &v);
+    }
+    return s->time <= x->known_time;
+}
+
+/* Can an access by the lanes `who` take the place of what the quad has? */
+static inline bool row_fits(struct row *x, const struct word *q, uint32_t who) {
+    return (q->wrote.who == who || row_knows(x, &q->wrote)) && (q->read.who == who || !(q->read.time | q->read.flags));
+}
+
+uint32_t even_row(struct race *r, const struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
     static const uint8_t shares[QUAD + 1] = {
         [1] = SHARE_BYTES, [2] = SHARE_HALVES, [4] = SHARE_WORDS, [8] = SHARE_DOUBLES, [QUAD] = SHARE_ONE};
+    const uint32_t at = (uint32_t)e->at[0], size = e->size;
+    if (at % QUAD || size > QUAD || size & (size - 1))
+        return UINT32_MAX;
     const uint32_t num = QUAD / size, quads = VCLOCK_LANES / num, first = at % BLOCK_BYTES / QUAD;
-    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    const struct block *k = &b->block[at / BLOCK_BYTES];
     if (!k->quads || first + quads > BLOCK_BYTES / QUAD || any_parted(k, first, quads))
         return UINT32_MAX;
-    const uint32_t next = num * (struct stamp){.lane = 1}.who;
-    const uint8_t *from = t->owner->smem + at;
-    struct stamp mine = {.time = time, .warp = (uint16_t)warp, .lane = (uint8_t)(shares[size] * SHARE)};
-    uint8_t *held = k->held + at % BLOCK_BYTES;
-    struct word *q = k->quads + first;
-    for (uint32_t i = 0; i < quads; i++, q++, mine.who += next) {
-        if ((q->wrote.who != mine.who && !is_plain(t, &q->wrote, &mine)) ||
-            (q->read.who != mine.who && (q->read.time || q->read.flags)))
-            return UINT32_MAX << i * num;
-        if (!t->writes) {
-            q->read = mine;
-            continue;
+    struct row x = {r, e, warp, UINT32_MAX, 0};
+    const uint32_t next = num * (struct stamp){.lane = 1}.who, time = r->time;
+    uint32_t who = (struct stamp){.warp = (uint16_t)warp, .lane = (uint8_t)(shares[size] * SHARE)}.who;
+    struct word *q = k->quads + first, *const end = q + quads;
+    if (!(e->effect & EFFECT_WRITE)) {
+        for (; q < end && row_fits(&x, q, who); q++, who += next)
+            q->read = (struct stamp){.time = time, .who = who};
+    } else {
+        const uint8_t *from = e->owner->smem + at;
+        for (uint8_t *held = k->held + at % BLOCK_BYTES; q < end && row_fits(&x, q, who); q++, who += next) {
+            q->wrote = (struct stamp){.time = time, .who = who};
+            q->read = (struct stamp){0};
+            memcpy(held, from, QUAD);
+            held += QUAD;
+            from += QUAD;
         }
-        q->wrote = mine;
-        q->read = (struct stamp){0};
-        memcpy(held + i * QUAD, from + i * QUAD, QUAD);
     }
-    return 0;
+    return q == end ? 0 : UINT32_MAX << (VCLOCK_LANES - (uint32_t)(end - q) * num);
 }

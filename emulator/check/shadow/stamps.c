@@ -321,7 +321,17 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
                         uint8_t flags) {
     const bool along = e->affine && e->step >= 0;
     uint32_t from = along ? (uint32_t)e->at[0] : UINT32_MAX, to = along ? (uint32_t)e->at[VCLOCK_LANES - 1] : 0;
-    for (uint32_t m = along ? 0 : lanes; m; m &= m - 1) {
+    if (!along && lanes == UINT32_MAX) {
+        int32_t least = INT32_MAX, most = 0; /* so every host's vectors can compare them */
+        for (uint32_t l = 0; l < VCLOCK_LANES; l++) {
+            const int32_t at = (int32_t)e->at[l];
+            least = at < least ? at : least;
+            most = at > most ? at : most;
+        }
+        from = (uint32_t)least;
+        to = (uint32_t)most;
+    }
+    for (uint32_t m = along || lanes == UINT32_MAX ? 0 : lanes; m; m &= m - 1) {
         const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
         from = at < from ? at : from;
         to = at > to ? at : to;
@@ -332,8 +342,8 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         expect_quads(t->b, from, to + e->size);
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
-    if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size && from % QUAD == 0 &&
-        e->size <= QUAD && !(lanes = even_row(t, from, e->size, time, warp)))
+    if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size &&
+        !(lanes = even_row(t->r, t->b, e, warp)))
         return;
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
@@ -386,9 +396,22 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     }
 }
 
+/* Do all lanes access memory weakly, one after the other, where no operation is remembered? */
+static inline bool is_row(const struct bytes_watch *b, const struct event_access *e) {
+    if (!e->affine || e->step != e->size || e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC)
+        return false;
+    const struct spans *k = &b->spans[e->at[0] / SPANS_BYTES];
+    return !k->num && !k->any_lost;
+}
+
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
     const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
+    if (is_row(b, e) && w->num_strands == 1 && e->agent == AGENT_THREAD && !maps_is_copy(e) &&
+        !even_row(r, b, e, warp)) {
+        sites_remember(&w->sites, r->time, e->by.site);
+        return;
+    }
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
     const bool as_one = e->agent == AGENT_TENSOR_ALLOC || maps_is_copy(e);

@@ -102,8 +102,8 @@ static inline bool is_plain(struct touch *t, const struct stamp *s, const struct
 /* Fast path for lanes that access whole quads together, without a doubt about operations; returns the lanes that need
  * the full check: those from the first quad on whose earlier accesses are not plainly in order. */
 uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lanes);
-/* The same for plain accesses by all lanes to 1, 2, 4, 8 or 16 bytes each, one after the other from a quad's first byte
- * on, as long as the earlier accesses are by the same lanes or, but for reads, plainly in order. */
-uint32_t even_row(struct touch *t, uint32_t at, uint32_t size, uint32_t time, uint32_t warp);
+/* The same for weak accesses by all lanes of a warp with one strand, one after the other from a quad's first byte on.
+ * Goes on while the earlier accesses are by the same lanes or, but for reads, plainly in order. */
+uint32_t even_row(struct race *r, const struct bytes_watch *b, const struct event_access *e, uint32_t warp);
 
 #endif

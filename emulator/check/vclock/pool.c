@@ -97,7 +97,7 @@ void vclock_drop(struct vclock_pool *p, struct vclock *c) {
     p->free = c;
 }
 
-void vclock_set(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
+void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
     struct vclock *old = *to;
     *to = vclock_hold(c);
     vclock_drop(p, old);

@@ -49,11 +49,9 @@ void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, 
 /* The step's table `alike` finds clocks that learn the same. Nothing holds the clocks that it points to, but this is
  * safe: *into is held, so it is none of the freed clocks in `was`. If it is also in `is`, it has two holders, so it is
  * copied before it learns, and the table stays right. */
-void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
-                  uint32_t time, uint32_t step) {
+void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
+                        uint32_t time, uint32_t step) {
     const struct vclock *was = *into;
-    if ((!from || from == was) && !time && !step)
-        return;
     for (uint32_t i = 0; i < s->num; i++)
         if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
             s->alike[i].step == step) {

@@ -49,7 +49,11 @@ uint32_t vclock_new_token(struct vclock_pool *p);
 struct vclock *vclock_hold(struct vclock *c);
 void vclock_drop(struct vclock_pool *p, struct vclock *c);
 /* *to drops its clock and holds `c`. */
-void vclock_set(struct vclock_pool *p, struct vclock **to, struct vclock *c);
+void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *c);
+static inline void vclock_set(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
+    if (*to != c)
+        vclock_set_other(p, to, c);
+}
 
 /* Adds to *into what `from` knows. */
 void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vclock *from);
@@ -84,8 +88,13 @@ static inline void vclock_step_begin(struct vclock_step *s, uint32_t warp, uint3
 }
 /* Adds to *into what `from` knows, the lanes of the step up to `time`, and its token up to `step`. NULL and 0 add
  * nothing. The caller holds each `from` until the step is over. */
-void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
-                  uint32_t time, uint32_t step);
+void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
+                        uint32_t time, uint32_t step);
+static inline void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
+                                uint32_t time, uint32_t step) {
+    if ((from && from != *into) || time || step)
+        vclock_learn_other(p, s, into, from, time, step);
+}
 
 /* Does the clock know the lane's acts up to `time`? */
 bool vclock_knows_lane(const struct vclock *c, uint32_t warp, uint32_t lane, uint32_t time);
