@@ -330,6 +330,8 @@ static void drop_ended(struct epochs *p) {
     for (uint32_t i = 0; i < p->warps; i++)
         if (p->warp[i].known != p->now << WHO_BITS)
             return;
+    if (!p->ended) /* there may be no log */
+        return;
     memmove(p->log, p->log + p->ended, p->used - p->ended);
     p->used -= p->ended;
     p->ended = 0;
