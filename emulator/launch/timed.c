@@ -121,11 +121,10 @@ static void next_at(struct timed *t, struct mach_agent *a, double at) {
         if (!t->num_spare && t->numbers == t->cap)
             enlarge(t);
         a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
-        struct seat *s = &t->seats[a->number - 1];
-        *s = (struct seat){.agent = a, .w = a->w, .cl = a->w ? a->w->cta->cluster : a->q->cta->cluster};
+        t->seats[a->number - 1] =
+            (struct seat){.agent = a, .w = a->w, .cl = a->w ? a->w->cta->cluster : a->q->cta->cluster};
         t->then[a->number - 1] = a->number - 1;
         t->num++;
-        s->cl->agents++;
     }
     put(t, (struct place){at, a->order, a->number - 1}, i);
 }
@@ -135,7 +134,6 @@ static void take_out(struct timed *t, struct mach_agent *a) {
         return;
     const uint32_t i = t->at[a->number - 1];
     t->spare[t->num_spare++] = a->number - 1;
-    t->seats[a->number - 1].cl->agents--;
     a->number = 0;
     if (i != --t->num)
         put(t, t->heap[t->num], i);
@@ -519,31 +517,46 @@ static void run_warp(struct launch_island *isl, struct warp *w, uint32_t n) {
 
 /* --- queues ------------------------------------------------------------------------------------------------------- */
 
-/* Can nobody but the cluster's own agents tell when the operation runs? */
+/* Can nobody but the agents of its cluster tell when the operation runs? */
 static bool is_own(const struct async_op *op) {
     const enum event_agent a = op->kind->agent;
     return a == AGENT_TENSOR_CORE || a == AGENT_TENSOR_COPY || a == AGENT_TENSOR_LDST || a == AGENT_COMMIT;
 }
 
-/* Runs the operation that is due. While nobody else of the cluster has anything to do, those after it run at once, each
- * at its time: the host's caches have the operands. */
+static bool is_after(const struct timed *t, const struct mach_agent *a, double at) {
+    return !a->number || t->heap[t->at[a->number - 1]].at > at;
+}
+
+/* Does nobody else of the cluster do anything up to that time? */
+static bool others_are_after(const struct timed *t, const struct async_queue *q, double at) {
+    const struct cluster *cl = q->cta->cluster;
+    for (const struct cta *cta = cl->cta; cta < cl->cta + cl->num_ctas; cta++) {
+        for (uint32_t i = 0; cta->warps && i < cta->num_warps; i++)
+            if (!is_after(t, &cta->warps[i].agent, at))
+                return false;
+        for (const struct async_queue *o = cta->queues; o; o = o->next)
+            if (o != q && !is_after(t, &o->agent, at))
+                return false;
+    }
+    return true;
+}
+
+/* Runs the operation that is due. Those after it run at once, each at its time, up to one by whose time another of the
+ * cluster is next: the host's caches have the operands. A cluster ends only when all others have come to that time. */
 static void run_queue(struct launch_island *isl, struct async_queue *q) {
     struct mach_timing *t = timing_of(isl);
-    const struct cluster *cl = q->cta->cluster;
     const double now = t->now;
-    for (bool more = true; more;) {
+    do {
+        if (q->head)
+            t->now = later(t->now, async_due(q));
         if (!async_step(q)) {
             take_out(isl->timed, &q->agent); /* it asks the grid, which always answers here */
             break;
         }
         place_queue(isl->timed, q);
         look_at_changes(isl);
-        more = cl->agents == 1 && q->head && !q->unordered && is_own(q->head) && cl->live_ctas && !isl->m.fault;
-        if (more) {
-            t->now = later(t->now, q->head->due);
-            t->steps++;
-        }
-    }
+    } while (!isl->m.fault && q->head && !q->unordered && is_own(q->head) && q->cta->cluster->live_ctas &&
+             others_are_after(isl->timed, q, q->head->due));
     t->now = now;
 }
 
