@@ -73,6 +73,24 @@ static void test_l2(void) {
     clock_model_free(m);
 }
 
+/* A line of 128 bytes, by its number, is the same to L2 as by its address, whatever HBM's granule. */
+static void test_l2_lines(void) {
+    for (double granule = 64; granule <= 256; granule *= 2) {
+        struct clock_table t = clock_b200();
+        t.hbm_granule = granule;
+        struct clock_model *by_number = clock_model_create(&t), *by_address = clock_model_create(&t);
+        for (uint64_t line = 1000; line < 1008; line++)
+            for (double at = 0; at < 2e5; at += 1e5) {
+                const struct clock_box box = {.address = line * 128, .bytes = 128};
+                CHECK_EQ(clock_l2_line(by_number, at, at + 1, line) == clock_l2_look(by_address, at, at + 1, &box), 1);
+            }
+        CHECK_EQ(by_number->hbm_bytes, granule > 128 ? 4 * 256 : 8 * 128);
+        CHECK_EQ(by_address->hbm_bytes, by_number->hbm_bytes);
+        clock_model_free(by_number);
+        clock_model_free(by_address);
+    }
+}
+
 /* 32 lanes access 16 bytes each, `step` apart. */
 static struct clock_access lanes(uint64_t first, uint32_t step) {
     struct clock_access a = {0};
@@ -316,6 +334,7 @@ int main(void) {
     test_pair();
     test_l2();
     test_sharing();
+    test_l2_lines();
     test_touches();
     test_thread_reads();
     test_thread_writes();
