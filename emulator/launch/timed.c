@@ -10,8 +10,9 @@
  * all that others do before. An operation gets its end when it is issued, and runs at that time.
  *
  * Weak accesses to global memory run ahead, too, but they take time: their lines are asked for in the order of the
- * times of all warps. Straight code with them runs at once, while the host's caches have what it needs, and is noted
- * (struct ran). Later turns find out when each of its instructions would have run, and for how long.
+ * times of all warps. Straight code with them, over branches that all lanes take alike, runs at once, while the host's
+ * caches have what it needs, and is noted (struct ran). Later turns find out when each of its instructions would have
+ * run, and for how long. So do operations of the tensor core run in a row (run_queue).
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -382,11 +383,14 @@ static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct
             if (ran < num && !isl->m.fault)
                 run_counted(w, g); /* its guard has to be looked at */
         }
-        if (alone && (num || isl->m.fault))
-            continue;
-        if (!alone || s->num == PIECES || n >= AHEAD || in->src->op != PTX_OP_bra || !warp_goes_one_way(w, g, in))
+        if (!alone)
             break;
+        if (num)
+            continue;
         const struct known *k = know(isl, in);
+        if (s->num == PIECES || n >= AHEAD || !k->registers || in->src->op != PTX_OP_bra ||
+            !warp_goes_one_way(w, g, in))
+            break;
         note(s, w, k, warp_loads_execute(w, g, in));
         n++;
         run_counted(w, g);
@@ -424,7 +428,8 @@ static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
     return false;
 }
 
-/* The host fetches what the next turns will ask for: they mostly come in the order in which they came last. */
+/* The host fetches what the next turns will ask for. They mostly come in the order in which they came last. What is
+ * fetched names what is fetched some turns later. */
 static void expect_turns(const struct mach_timing *t, struct timed *of, uint32_t number) {
     if (of->last != number)
         of->then[of->last] = number;
@@ -546,17 +551,18 @@ static bool others_are_after(const struct timed *t, const struct async_queue *q,
 static void run_queue(struct launch_island *isl, struct async_queue *q) {
     struct mach_timing *t = timing_of(isl);
     const double now = t->now;
-    do {
-        if (q->head)
-            t->now = later(t->now, async_due(q));
+    for (;;) {
         if (!async_step(q)) {
             take_out(isl->timed, &q->agent); /* it asks the grid, which always answers here */
             break;
         }
         place_queue(isl->timed, q);
         look_at_changes(isl);
-    } while (!isl->m.fault && q->head && !q->unordered && is_own(q->head) && q->cta->cluster->live_ctas &&
-             others_are_after(isl->timed, q, q->head->due));
+        if (isl->m.fault || !q->head || q->unordered || !is_own(q->head) || !q->cta->cluster->live_ctas ||
+            !others_are_after(isl->timed, q, q->head->due))
+            break;
+        t->now = later(t->now, q->head->due);
+    }
     t->now = now;
 }
 

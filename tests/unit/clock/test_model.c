@@ -73,21 +73,19 @@ static void test_l2(void) {
     clock_model_free(m);
 }
 
-/* A line of 128 bytes, by its number, is the same to L2 as by its address, whatever HBM's granule. */
+/* L2 finds by its address a line that was asked for by its number, whatever HBM's granule. */
 static void test_l2_lines(void) {
     for (double granule = 64; granule <= 256; granule *= 2) {
         struct clock_table t = clock_b200();
         t.hbm_granule = granule;
-        struct clock_model *by_number = clock_model_create(&t), *by_address = clock_model_create(&t);
-        for (uint64_t line = 1000; line < 1008; line++)
-            for (double at = 0; at < 2e5; at += 1e5) {
-                const struct clock_box box = {.address = line * 128, .bytes = 128};
-                CHECK_EQ(clock_l2_line(by_number, at, at + 1, line) == clock_l2_look(by_address, at, at + 1, &box), 1);
-            }
-        CHECK_EQ(by_number->hbm_bytes, granule > 128 ? 4 * 256 : 8 * 128);
-        CHECK_EQ(by_address->hbm_bytes, by_number->hbm_bytes);
-        clock_model_free(by_number);
-        clock_model_free(by_address);
+        struct clock_model *m = clock_model_create(&t);
+        for (uint64_t line = 1000; line < 1008; line++) {
+            const struct clock_box box = {.address = line * 128, .bytes = 128};
+            const double there = clock_l2_line(m, 0, 1, line);
+            CHECK(there > 1 && clock_l2_look(m, 0, 1, &box) == there);
+        }
+        CHECK_EQ(m->hbm_bytes, 1024);
+        clock_model_free(m);
     }
 }
 
