@@ -224,8 +224,9 @@ $(EMU)/told: $(FORCED)
 # loops over lanes in isa/. What runs once for a launch, or once for a finding, is quickly compiled.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
 $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
-$(foreach r,base/% $(addprefix clock/,l1 l2 model online) engines/% launch/timed machine/% num/% simd/fused warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
-$(foreach r,$(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) $(filter-out launch/timed,$(patsubst emulator/%.c,%,$(wildcard emulator/launch/*.c))) lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
+$(foreach r,base/% clock/% engines/% machine/% num/% simd/fused warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(foreach r,$(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
+$(EMU)/obj/launch/timed.o: EMU_CFLAGS += $(TUNED:file=-O2)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
 $(foreach r,cudart/core cudart/cutedsl cudart/driver cudart/runtime deadlock explore launcher report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
 # Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. clang

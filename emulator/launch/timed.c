@@ -10,8 +10,9 @@
  * all that others do before. An operation gets its end when it is issued, and runs at that time.
  *
  * Weak accesses to global memory run ahead, too, but they take time: their lines are asked for in the order of the
- * times of all warps. Straight code with them runs at once, while the host's caches have what it needs, and is noted
- * (struct ran). Later turns find out when each of its instructions would have run, and for how long.
+ * times of all warps. Straight code with them, over branches that all lanes take alike, runs at once, while the host's
+ * caches have what it needs, and is noted (struct ran). Later turns find out when each of its instructions would have
+ * run, and for how long. So do operations of the tensor core run in a row (run_queue).
  */
 #include "base/fatal.h"
 #include "base/heap.h"
@@ -121,11 +122,10 @@ static void next_at(struct timed *t, struct mach_agent *a, double at) {
         if (!t->num_spare && t->numbers == t->cap)
             enlarge(t);
         a->number = 1 + (t->num_spare ? t->spare[--t->num_spare] : t->numbers++);
-        struct seat *s = &t->seats[a->number - 1];
-        *s = (struct seat){.agent = a, .w = a->w, .cl = a->w ? a->w->cta->cluster : a->q->cta->cluster};
+        t->seats[a->number - 1] =
+            (struct seat){.agent = a, .w = a->w, .cl = a->w ? a->w->cta->cluster : a->q->cta->cluster};
         t->then[a->number - 1] = a->number - 1;
         t->num++;
-        s->cl->agents++;
     }
     put(t, (struct place){at, a->order, a->number - 1}, i);
 }
@@ -135,7 +135,6 @@ static void take_out(struct timed *t, struct mach_agent *a) {
         return;
     const uint32_t i = t->at[a->number - 1];
     t->spare[t->num_spare++] = a->number - 1;
-    t->seats[a->number - 1].cl->agents--;
     a->number = 0;
     if (i != --t->num)
         put(t, t->heap[t->num], i);
@@ -384,11 +383,14 @@ static void run_straight_ahead(struct launch_island *isl, struct warp *w, struct
             if (ran < num && !isl->m.fault)
                 run_counted(w, g); /* its guard has to be looked at */
         }
-        if (alone && (num || isl->m.fault))
-            continue;
-        if (!alone || s->num == PIECES || n >= AHEAD || in->src->op != PTX_OP_bra || !warp_goes_one_way(w, g, in))
+        if (!alone)
             break;
+        if (num)
+            continue;
         const struct known *k = know(isl, in);
+        if (s->num == PIECES || n >= AHEAD || !k->registers || in->src->op != PTX_OP_bra ||
+            !warp_goes_one_way(w, g, in))
+            break;
         note(s, w, k, warp_loads_execute(w, g, in));
         n++;
         run_counted(w, g);
@@ -426,7 +428,8 @@ static bool take_time(struct mach_timing *t, struct seat *s, uint32_t *n) {
     return false;
 }
 
-/* The host fetches what the next turns will ask for: they mostly come in the order in which they came last. */
+/* The host fetches what the next turns will ask for. They mostly come in the order in which they came last. What is
+ * fetched names what is fetched some turns later. */
 static void expect_turns(const struct mach_timing *t, struct timed *of, uint32_t number) {
     if (of->last != number)
         of->then[of->last] = number;
@@ -519,30 +522,46 @@ static void run_warp(struct launch_island *isl, struct warp *w, uint32_t n) {
 
 /* --- queues ------------------------------------------------------------------------------------------------------- */
 
-/* Can nobody but the cluster's own agents tell when the operation runs? */
+/* Can nobody but the agents of its cluster tell when the operation runs? */
 static bool is_own(const struct async_op *op) {
     const enum event_agent a = op->kind->agent;
     return a == AGENT_TENSOR_CORE || a == AGENT_TENSOR_COPY || a == AGENT_TENSOR_LDST || a == AGENT_COMMIT;
 }
 
-/* Runs the operation that is due. While nobody else of the cluster has anything to do, those after it run at once, each
- * at its time: the host's caches have the operands. */
+static bool is_after(const struct timed *t, const struct mach_agent *a, double at) {
+    return !a->number || t->heap[t->at[a->number - 1]].at > at;
+}
+
+/* Does nobody else of the cluster do anything up to that time? */
+static bool others_are_after(const struct timed *t, const struct async_queue *q, double at) {
+    const struct cluster *cl = q->cta->cluster;
+    for (const struct cta *cta = cl->cta; cta < cl->cta + cl->num_ctas; cta++) {
+        for (uint32_t i = 0; cta->warps && i < cta->num_warps; i++)
+            if (!is_after(t, &cta->warps[i].agent, at))
+                return false;
+        for (const struct async_queue *o = cta->queues; o; o = o->next)
+            if (o != q && !is_after(t, &o->agent, at))
+                return false;
+    }
+    return true;
+}
+
+/* Runs the operation that is due. Those after it run at once, each at its time, up to one by whose time another of the
+ * cluster is next: the host's caches have the operands. A cluster ends only when all others have come to that time. */
 static void run_queue(struct launch_island *isl, struct async_queue *q) {
     struct mach_timing *t = timing_of(isl);
-    const struct cluster *cl = q->cta->cluster;
     const double now = t->now;
-    for (bool more = true; more;) {
+    for (;;) {
         if (!async_step(q)) {
             take_out(isl->timed, &q->agent); /* it asks the grid, which always answers here */
             break;
         }
         place_queue(isl->timed, q);
         look_at_changes(isl);
-        more = cl->agents == 1 && q->head && !q->unordered && is_own(q->head) && cl->live_ctas && !isl->m.fault;
-        if (more) {
-            t->now = later(t->now, q->head->due);
-            t->steps++;
-        }
+        if (isl->m.fault || !q->head || q->unordered || !is_own(q->head) || !q->cta->cluster->live_ctas ||
+            !others_are_after(isl->timed, q, q->head->due))
+            break;
+        t->now = later(t->now, q->head->due);
     }
     t->now = now;
 }

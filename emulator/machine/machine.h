@@ -186,7 +186,6 @@ struct cluster {
     /* barrier.cluster (9.7.13.3), isa/barrier.c */
     uint32_t bar_arrived; /* threads */
     uint64_t bar_phase;
-    uint32_t agents;      /* MACH_SCHED_MODEL: warps and queues that have a time at which they are next */
     uint32_t exits;       /* times that threads of the cluster have exited: barriers do not wait for those */
     struct cluster *next; /* launch/: resident list */
 };

@@ -73,6 +73,22 @@ static void test_l2(void) {
     clock_model_free(m);
 }
 
+/* L2 finds by its address a line that was asked for by its number, whatever HBM's granule. */
+static void test_l2_lines(void) {
+    for (double granule = 64; granule <= 256; granule *= 2) {
+        struct clock_table t = clock_b200();
+        t.hbm_granule = granule;
+        struct clock_model *m = clock_model_create(&t);
+        for (uint64_t line = 1000; line < 1008; line++) {
+            const struct clock_box box = {.address = line * 128, .bytes = 128};
+            const double there = clock_l2_line(m, 0, 1, line);
+            CHECK(there > 1 && clock_l2_look(m, 0, 1, &box) == there);
+        }
+        CHECK_EQ(m->hbm_bytes, 1024);
+        clock_model_free(m);
+    }
+}
+
 /* 32 lanes access 16 bytes each, `step` apart. */
 static struct clock_access lanes(uint64_t first, uint32_t step) {
     struct clock_access a = {0};
@@ -316,6 +332,7 @@ int main(void) {
     test_pair();
     test_l2();
     test_sharing();
+    test_l2_lines();
     test_touches();
     test_thread_reads();
     test_thread_writes();

@@ -72,6 +72,18 @@ static const char text[] = RUN_HEADER
                    "@!%p6 ld.global.u32 %r6, [%rd1+4096]; add.u32 %r4, %r4, 10; add.u32 %r5, %r4, 1;\n"
                    "mov.u64 %rd11, %clock64; st.global.u32 [%rd1], %r4; st.global.u32 [%rd1+4], %r5;\n"
                    "sub.u64 %rd3, %rd11, %rd10; st.global.u64 [%rd1+8], %rd3; ret; }\n"
+    /* out[2 * thread]: when a loop of three loads is over; the other: another of 200 laps, and what
+     * even and odd lanes do by themselves. Warps 0 and 4 share a sub-partition. */
+    HEAD("laps") "mov.u64 %rd10, %clock64; mov.u32 %r4, 3; add.u64 %rd3, %rd1, 4096;\n"
+                 "lap: ld.global.u64 %rd4, [%rd3]; add.u64 %rd3, %rd3, 4096; sub.u32 %r4, %r4, 1;\n"
+                 "setp.ne.u32 %p1, %r4, 0; @%p1 bra lap; mov.u64 %rd11, %clock64; mov.u32 %r4, 200;\n"
+                 "dry: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra dry; ld.global.u32 %r5, [%rd1+64];\n"
+                 "and.b32 %r6, %r2, 1; setp.eq.u32 %p1, %r6, 1; @%p1 bra odd; add.u32 %r6, %r6, 1; add.u32 %r6, %r6, "
+                 "1;\n"
+                 "mov.u64 %rd12, %clock64; bra meet; odd: add.u32 %r6, %r6, 1; mov.u64 %rd12, %clock64;\n"
+                 "meet: sub.u64 %rd11, %rd11, %rd10; sub.u64 %rd12, %rd12, %rd10;\n"
+                 "mul.wide.u32 %rd5, %r2, 16; add.u64 %rd5, %rd1, %rd5;\n"
+                 "st.global.u64 [%rd5], %rd11; st.global.u64 [%rd5+8], %rd12; ret; }\n"
     /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
@@ -245,6 +257,23 @@ static void test_guards(void) {
     stop(&t);
 }
 
+/* A lap of the first loop takes 8 cycles and four times 4; of the second three times 4. Lanes that take a branch another
+ * way than others end what is run at once. */
+static void test_laps(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "laps", (struct run_shape){.block = 1}), 0);
+        CHECK_EQ(word(&t, 0), 4 + 4 + 3 * (8 + 4 * 4) + 4);
+        CHECK_EQ(word(&t, 1), 84 + 4 + 200 * 12 + 8 + 3 * 4 + 2 * 4 + 4);
+        CHECK_EQ(run(&t, "laps", (struct run_shape){.block = 160}), 0);
+        for (uint32_t thread = 0; thread < 160; thread += thread == 31 ? 97 : 1) { /* of warps 0 and 4 */
+            CHECK_EQ(word(&t, 2 * thread), 84);
+            CHECK_EQ(word(&t, 2 * thread + 1), thread % 2 ? 2516 : 2520);
+        }
+    }
+    stop(&t);
+}
+
 /* Lines 0 to 4 of the first block became 0 to 3 machine instructions; of the second ptxas made copies, and its PTX
  * counts. */
 static const char counted_text[] = RUN_HEADER ".visible .entry counted(.param .u64 out) {\n"
@@ -310,6 +339,7 @@ int main(void) {
     test_remote();
     test_loads();
     test_guards();
+    test_laps();
     test_counts();
     test_later_clusters();
     test_reports();
