@@ -1,12 +1,12 @@
-"""bench_compare.py BUILD PROGRAMS BASE: what a change does to the emulator's speed on plain kernels, tests/bench/plain.cu.
+"""bench_compare.py BUILD PROGRAMS BASE: what a change does to the emulator's speed on tests/bench/plain.cu.
 
-BASE is a commit. Its emulator is built in BUILD/compare/, from a copy of its sources; the newer one is BUILD's. Both run
-the same programs in turn, BENCH_RUNS times (default 3), on one thread, with checks off and by default, each program with
-and without --use_fast_math. A line is a kernel. The rate of a run is that of its fastest launch, which neighbours disturb
-least: million warp instructions a second. The line gives the medians of both, and the ratio of new to base as the median
-of the pairs, with the least and the most. A kernel is called slower if each pair is below 1 and the median below 0.95: on
-a shared machine a few of 32 kernels fall below 1 three times by chance. SM100EMU_ variables of the caller do not reach
-either side.
+BASE is a commit. Its emulator is built in BUILD/compare/, from a copy of its sources; the newer one is BUILD's. Both
+run the same programs in turn, BENCH_RUNS times (default 3), on one thread, with checks off and by default, each program
+with and without --use_fast_math. A line is a kernel. The rate of a run is that of its fastest launch, which neighbours
+disturb least: million warp instructions a second. The line gives the medians of both, and the ratio of new to base as
+the median of the pairs, with the least and the most. A kernel is called slower if each pair is below 1 and the median
+below 0.95: on a shared machine a few of 32 kernels fall below 1 three times by chance. SM100EMU_ variables of the
+caller do not reach either side.
 
     KERNELS='alu fp8'      those alone
     LEVELS='off strict'    other levels (default: off warn)

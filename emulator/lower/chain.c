@@ -23,6 +23,22 @@ static bool among(const uint32_t *list, uint32_t n, uint32_t what) {
     return false;
 }
 
+/* Each stretch of links of their own has one list. */
+static void note_fresh(const struct warp_chain *c, struct chain_op *op, struct arena *a) {
+    uint32_t *fresh = arena_array(a, c->num, sizeof *fresh);
+    for (uint32_t i = 0, n; i < c->num; i += n ? n : 1) {
+        uint32_t count = 0;
+        for (n = 0; i + n < c->num && op[i + n].in->link; n++)
+            if (!among(fresh, count, op[i + n].pz) && !among(c->live, c->num_live, op[i + n].pz))
+                fresh[count++] = op[i + n].pz;
+        for (uint32_t k = 0; k < n; k++) {
+            op[i + k].fresh = fresh;
+            op[i + k].num_fresh = count;
+        }
+        fresh += count;
+    }
+}
+
 /* A chain of the `num` instructions from `in` on. */
 static const struct warp_chain *make(const struct warp_func *f, const struct chain_links *links, struct arena *a,
                                      const struct insn *in, uint32_t num) {
@@ -47,18 +63,7 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         written[i] = op[i].pz = (uint32_t)(in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean);
     }
     op[num].fn = links->end;
-    uint32_t *fresh = arena_array(a, num, sizeof *fresh);
-    for (uint32_t i = 0, n; i < num; i += n ? n : 1) {
-        uint32_t count = 0;
-        for (n = 0; i + n < num && op[i + n].in->link; n++)
-            if (!among(fresh, count, written[i + n]) && !among(live, c->num_live, written[i + n]))
-                fresh[count++] = written[i + n];
-        for (uint32_t k = 0; k < n; k++) {
-            op[i + k].fresh = fresh;
-            op[i + k].num_fresh = count;
-        }
-        fresh += count;
-    }
+    note_fresh(c, op, a);
     return 4 * own >= 3 * num ? c : NULL; /* a handler called in between costs more than it saves */
 }
 

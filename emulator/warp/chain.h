@@ -21,7 +21,7 @@
 #define CHAIN_LINKS(F)                                                                              \
     F(mov, 1) F(add, 2) F(sub, 2) F(mul, 2) F(mad, 3) F(and, 2) F(or, 2) F(xor, 2) F(shl, 2)        \
     F(shr_u, 2) F(shr_s, 2) F(add_f, 2) F(sub_f, 2) F(mul_f, 2) F(fma_f, 3)                         \
-    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1)                           \
+    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1)                                            \
     F(setp_eq, 2) F(setp_lt_u, 2) F(setp_gt_u, 2) F(setp_lt_s, 2) F(setp_gt_s, 2)
 /* clang-format on */
 enum chain_link {
@@ -35,11 +35,11 @@ enum chain_link {
 typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
 struct chain_op {
-    chain_fn fn, entered;  /* after the link before it, and where the chain is entered */
-    uint32_t at[4];        /* bytes from the frame's first slot: destination, sources */
-    uint32_t pz;           /* the destination's word of poison; where it writes no register, one that is never poison */
-    uint32_t num_fresh;    /* words of poison of what the links around it write, up to those without a link of their */
-    const uint32_t *fresh; /* own, and the chain does not read before: */
+    chain_fn fn, entered; /* after the link before it, and where the chain is entered */
+    uint32_t at[4];       /* bytes from the frame's first slot: destination, sources */
+    uint32_t pz;          /* the destination's word of poison; where it writes no register, one that is never poison */
+    uint32_t num_fresh; /* of the links around it, up to those that are `any`: the words of poison of what they write */
+    const uint32_t *fresh; /*  and nothing in the chain reads before */
     const struct insn *in;
 };
 

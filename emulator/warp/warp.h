@@ -104,11 +104,11 @@ struct warp {
     /* storage */
     uint32_t *slots, *poison;
     uint32_t num_slots, zeroed; /* those behind were never part of a frame, and hold anything */
-    struct warp_frame *frames; /* in the order of their slots */
-    uint32_t num_frames;       /* records there is room for */
-    uint32_t end_frame;        /* those behind were never used, or are no more */
-    uint64_t calls;            /* so far, the kernel's own included */
-    uint32_t free_frame;       /* list of free ones before it, latest first, ends with UINT32_MAX */
+    struct warp_frame *frames;  /* in the order of their slots */
+    uint32_t num_frames;        /* records there is room for */
+    uint32_t end_frame;         /* those behind were never used, or are no more */
+    uint64_t calls;             /* so far, the kernel's own included */
+    uint32_t free_frame;        /* list of free ones before it, latest first, ends with UINT32_MAX */
     struct group groups[MACH_WARP];
     uint32_t num_groups; /* groups behind these were never used */
     uint32_t riding;     /* lanes that share the current instruction only (warp/meet.c) */
