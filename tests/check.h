@@ -19,7 +19,7 @@
 
 enum { CHECK_LIMIT = 25 };
 
-static unsigned long check_done_, check_bad_;
+static _Atomic unsigned long check_done_, check_bad_; /* a listener may check on several host threads */
 
 /* Counts one check; prints the start of a report and returns true where the caller should add values. */
 static inline bool check_failed_(bool ok, const char *file, int line, const char *what) {
