@@ -692,7 +692,7 @@ $(error BENCH_SIZE is a multiple of 256 up to 16384, BENCH_RUNS at least 1, not 
 endif
 endif
 
-bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_forms $(BUILD)/tests/bench_host $(PROGRAMS)/tests/bench/plain all ## the emulator's speed beside OpenBLAS and plain C, by type, form, checks and threads: three minutes (BENCH_SIZE=2048 BENCH_RUNS=3 BENCH_MEMORY=1 CSV=file)
+bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_forms $(BUILD)/tests/bench_host $(PROGRAMS)/tests/bench/plain all ## the emulator's speed beside OpenBLAS and plain C, by type, form, checks and threads: one minute (BENCH_SIZE=2048 BENCH_RUNS=3 BENCH_MEMORY=1 CSV=file)
 	@CSV='$(CSV)' PROGRAMS=$(PROGRAMS) SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
 
 .PHONY: bench-forms
