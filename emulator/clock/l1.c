@@ -146,20 +146,20 @@ double clock_thread_read(struct clock_model *m, uint32_t sm, double at, const st
             w = take(l1, set, x->line);
         const uint32_t held = w < WAYS ? set->words[w] : 0, fetch = whole_sectors(x->words & ~(a->strong ? 0 : held));
         if (!fetch) {
-            done = clock_later(done, set->ready[w]);
+            done = later(done, set->ready[w]);
             continue;
         }
         const uint32_t bytes = 32 * sectors_of(fetch);
         const double there = held ? out : clock_l2_line(m, at, out, x->line); /* a line of L1 is in L2, too */
         const double sent = clock_take(&m->l2, at, bytes / t->l2_rate);
-        double back = clock_later(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
+        double back = later(there, sent) + t->thread_latency + (is_far(m, sm, x->line) ? t->l2_far : 0);
         if (held) /* not before what was asked for earlier */
-            back = clock_later(back, set->ready[w]);
+            back = later(back, set->ready[w]);
         m->l2_bytes += bytes;
-        done = clock_later(done, back);
+        done = later(done, back);
         if (w < WAYS) {
             set->words[w] |= fetch;
-            set->ready[w] = clock_later(set->ready[w], back);
+            set->ready[w] = later(set->ready[w], back);
         }
     }
     return done;

@@ -128,7 +128,7 @@ static double look(struct clock_model *m, double at, double asked, uint64_t key,
             take_out(l2, &l2->lines[n - 1]);
             put_newest(l2, n);
         }
-        return clock_later(asked, l2->lines[n - 1].ready);
+        return later(asked, l2->lines[n - 1].ready);
     }
     if (n) { /* this box is larger than the one that is held at its address */
         take_out(l2, &l2->lines[n - 1]);
@@ -139,7 +139,7 @@ static double look(struct clock_model *m, double at, double asked, uint64_t key,
     }
     struct clock_line *line = insert(l2, key, (uint32_t)bytes, (uint64_t)t->l2_bytes);
     m->hbm_bytes += bytes;
-    line->ready = clock_later(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency +
+    line->ready = later(asked, from_hbm(m, at, (double)bytes / t->hbm_rate)) + t->hbm_latency +
                   fmin(lines, t->hbm_lines) * t->hbm_line;
     return line->ready;
 }

@@ -52,7 +52,7 @@ struct clock_load clock_load_of(const struct clock_model *m, double cycles) {
 
 double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at, double slots, double cycles) {
     const double end = clock_take(&m->sm[sm].issue[warp % 4], at, slots);
-    return clock_later(at + cycles, end);
+    return later(at + cycles, end);
 }
 
 /* --- tensor core -------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #ifndef CLOCK_MODEL_H
 #define CLOCK_MODEL_H
 
+#include "base/later.h"
 #include "clock/load.h"
 #include "clock/table.h"
 
@@ -90,13 +91,10 @@ void clock_model_rewind(struct clock_model *m);
 /* The share of `cycles` in which tensor cores worked. */
 struct clock_load clock_load_of(const struct clock_model *m, double cycles);
 
-/* fmax, of numbers only: without a call. */
-static inline double clock_later(double a, double b) { return a > b ? a : b; }
-
 /* Takes `work` cycles of a server from `at` on; returns the end. All who share a server must ask in the order of time.
  * So work that is needed only later is taken from now on: it would block those who come in between. */
 static inline double clock_take(struct clock_server *s, double at, double work) {
-    s->free = clock_later(s->free, at) + work;
+    s->free = later(s->free, at) + work;
     s->busy += work;
     return s->free;
 }

@@ -100,11 +100,11 @@ static struct barrier_time *mbar_at(struct online_cta *c, uint32_t off) {
 }
 
 static void arrives(const struct clock_online *o, struct barrier_time *b, double lag) {
-    b->arrived = clock_later(b->arrived, o->timing.now + lag);
+    b->arrived = later(b->arrived, o->timing.now + lag);
 }
 
 static void is_over(const struct clock_online *o, struct barrier_time *b) {
-    b->over = clock_later(b->arrived, o->timing.now);
+    b->over = later(b->arrived, o->timing.now);
     b->arrived = 0;
 }
 
@@ -185,7 +185,7 @@ static struct mach_timed *timed_warp(void *ctx, const struct cta *cta, uint32_t 
 }
 
 static void note_load(struct mach_timed *w, uint32_t number, double answer) {
-    w->latest = clock_later(w->latest, answer);
+    w->latest = later(w->latest, answer);
     w->load[w->loads++ % ONLINE_LOADS] = (struct online_load){w->latest, number};
 }
 
@@ -201,7 +201,7 @@ static void takes_place(struct clock_online *o, struct mach_timed *w, bool write
                         uint32_t load) {
     if (writes) {
         const double out = clock_thread_write(o->model, w->sm, o->timing.now, touched);
-        *w->stored = clock_later(*w->stored, out + o->costs.thread_latency);
+        *w->stored = later(*w->stored, out + o->costs.thread_latency);
         timing_raise(&o->timing, out - CLOCK_STORES_AHEAD);
     } else {
         note_load(w, load, clock_thread_read(o->model, w->sm, o->timing.now, touched));

@@ -16,7 +16,9 @@
  */
 #include "base/fatal.h"
 #include "base/heap.h"
+#include "base/later.h"
 #include "engines/tc.h"
+#include "launch/known.h"
 #include "launch/state.h"
 #include "warp/loads.h"
 
@@ -25,14 +27,6 @@
 #define AHEAD 256u /* instructions that a warp runs ahead at a time */
 #define LOOK 64u   /* agents that run between two checks whether the turn is over */
 #define KNOWN 4096u
-
-/* What is known of an instruction. */
-struct known {
-    const struct insn *in;
-    struct mach_cost cost;
-    bool registers; /* nobody can notice when it runs: it touches registers alone, or of_order() */
-    bool weak;      /* a weak access to global memory, or by a generic address */
-};
 
 /* Instructions that have run. Only the first may wait for a load, only the last may access global memory. */
 struct piece {
@@ -81,9 +75,6 @@ struct timed {
 };
 
 /* --- agents in the order of their times --------------------------------------------------------------------------- */
-
-/* fmax, of numbers only: without a call. */
-static double later(double a, double b) { return a > b ? a : b; }
 
 static bool sooner(const struct place *a, const struct place *b) {
     return (a->at < b->at) | ((a->at == b->at) & (a->order < b->order));
@@ -224,44 +215,11 @@ static void end_clusters(struct launch_island *isl) {
 
 /* --- warps -------------------------------------------------------------------------------------------------------- */
 
-static bool of_registers(const struct insn *in) {
-    switch (ptx_op_family(in->src->op)) {
-    case PTX_FAMILY_address:
-    case PTX_FAMILY_convert:
-    case PTX_FAMILY_mma:
-        return true;
-    case PTX_FAMILY_control:
-        return in->src->op == PTX_OP_bra || in->src->op == PTX_OP_brx_idx;
-    case PTX_FAMILY_memory:
-        return ptx_has(in->src, PTX_MOD_param) || ptx_has(in->src, PTX_MOD_const);
-    default:
-        return ptx_op_computes(in->src->op);
-    }
-}
-
-/* Weak loads and stores. Others notice them only by a later synchronisation, but in global memory they take time that
- * depends on other warps'. */
-static bool is_weak(const struct ptx_insn *src) {
-    return (src->op == PTX_OP_ld || src->op == PTX_OP_st) && !ptx_has(src, PTX_MOD_shared__cluster) &&
-           !ptx_has(src, PTX_MOD_volatile) && !ptx_has(src, PTX_MOD_relaxed) && !ptx_has(src, PTX_MOD_acquire) &&
-           !ptx_has(src, PTX_MOD_release);
-}
-
-/* Weak accesses to shared memory, and what orders memory alone: others notice them only by a later synchronisation,
- * which runs at its own time. */
-static bool of_order(const struct insn *in) {
-    const struct ptx_insn *src = in->src;
-    const bool own = ptx_has(src, PTX_MOD_shared) || ptx_has(src, PTX_MOD_shared__cta) || ptx_has(src, PTX_MOD_local);
-    return is_weak(src) ? own : src->op == PTX_OP_fence ? !ptx_has(src, PTX_MOD_sc) : src->op == PTX_OP_bar_warp_sync;
-}
-
 static const struct known *know(struct launch_island *isl, const struct insn *in) {
     struct known *k = &isl->timed->known[((uintptr_t)in / sizeof *in) % KNOWN];
     if (k->in == in)
         return k;
-    const struct mach_cost cost = timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site);
-    const bool registers = (cost.registers && of_registers(in)) || of_order(in);
-    *k = (struct known){in, cost, registers, !registers && is_weak(in->src)};
+    *k = launch_known(in, timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site));
     return k;
 }
 

@@ -109,16 +109,19 @@ static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_
     return mask & guard_lanes(w, in);
 }
 
+/* Is the instruction's guard known and the same for all lanes of the current group? *mask: those for which it is true. */
+static inline bool guard_agrees(const struct warp *w, const struct insn *in, uint32_t *mask) {
+    const uint32_t lanes = w->g->mask;
+    *mask = in->guard == WARP_SINK ? lanes : lanes & guard_lanes(w, in);
+    return in->guard == WARP_SINK || ((!*mask || *mask == lanes) && !(warp_poison(w, in->guard) & lanes));
+}
+
 /* A branch that all lanes of the group take, or none does. False: it parts them, or needs a look at its guard. */
 static inline bool branch_together(struct warp *w, const struct insn *in) {
-    struct group *g = w->g;
-    uint32_t taken = g->mask;
-    if (in->guard != WARP_SINK) {
-        taken &= guard_lanes(w, in);
-        if ((taken && taken != g->mask) || warp_poison(w, in->guard) & g->mask)
-            return false;
-    }
-    g->pc = taken ? in->o[0].target : g->pc + 1;
+    uint32_t taken;
+    if (!guard_agrees(w, in, &taken))
+        return false;
+    w->g->pc = taken ? in->o[0].target : w->g->pc + 1;
     return true;
 }
 
@@ -265,12 +268,10 @@ const struct insn *warp_next(const struct warp *w, const struct group *g) {
 }
 
 bool warp_goes_one_way(struct warp *w, struct group *g, const struct insn *in) {
-    if (in->guard == WARP_SINK)
-        return true;
+    uint32_t taken;
     w->g = g;
     warp_load_frame(w);
-    const uint32_t p = warp_src32(w, in->guard)[0] & g->mask;
-    return !(warp_poison(w, in->guard) & g->mask) && (!p || p == g->mask);
+    return guard_agrees(w, in, &taken);
 }
 
 void warp_step(struct warp *w, struct group *g) {

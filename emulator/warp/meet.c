@@ -2,6 +2,7 @@
 #include "warp/meet.h"
 
 #include "base/fatal.h"
+#include "base/later.h"
 #include "warp/core.h"
 
 /* --- who watches -------------------------------------------------------------------------------------------------- */
@@ -69,8 +70,6 @@ static int32_t join_of(struct warp *w, struct group *g) {
     }
     return g->join;
 }
-
-static double later(double a, double b) { return a > b ? a : b; }
 
 /* All lanes that take part have arrived or exited: they go on together. */
 static void join_complete(struct warp *w, int32_t index) {

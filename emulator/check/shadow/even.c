@@ -86,8 +86,11 @@ static inline bool is_quad(const uint64_t *at, uint32_t num, uint32_t further) {
     return !odd;
 }
 
+/* How lanes share a quad, by the bytes of each. */
+static const uint8_t shares[QUAD + 1] = {
+    [1] = SHARE_BYTES, [2] = SHARE_HALVES, [4] = SHARE_WORDS, [8] = SHARE_DOUBLES, [QUAD] = SHARE_ONE};
+
 uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lanes) {
-    static const uint8_t shares[] = {[1] = SHARE_BYTES, [2] = SHARE_HALVES, [4] = SHARE_WORDS, [8] = SHARE_DOUBLES};
     const bool across = e->size == 2 && lanes == UINT32_MAX && e->at[4] == e->at[0] + 2;
     const uint32_t num = QUAD / e->size, further = across ? 4 : 1, step = across ? 1 : num;
     const uint32_t share = across ? SHARE_ACROSS : shares[e->size];
@@ -144,8 +147,6 @@ static inline bool row_fits(struct row *x, const struct word *q, uint32_t who) {
 }
 
 uint32_t even_row(struct race *r, const struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
-    static const uint8_t shares[QUAD + 1] = {
-        [1] = SHARE_BYTES, [2] = SHARE_HALVES, [4] = SHARE_WORDS, [8] = SHARE_DOUBLES, [QUAD] = SHARE_ONE};
     const uint32_t at = (uint32_t)e->at[0], size = e->size;
     if (at % QUAD || size > QUAD || size & (size - 1))
         return UINT32_MAX;
