@@ -109,7 +109,7 @@ static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_
     return mask & guard_lanes(w, in);
 }
 
-/* Is the instruction's guard known and the same for all lanes of the current group? *mask: those for which it is true. */
+/* Is the instruction's guard known and the same for all lanes of the current group? *mask: those where it is true. */
 static inline bool guard_agrees(const struct warp *w, const struct insn *in, uint32_t *mask) {
     const uint32_t lanes = w->g->mask;
     *mask = in->guard == WARP_SINK ? lanes : lanes & guard_lanes(w, in);

@@ -257,8 +257,8 @@ static void test_guards(void) {
     stop(&t);
 }
 
-/* A lap of the first loop takes 8 cycles and four times 4; of the second three times 4. Lanes that take a branch another
- * way than others end what is run at once. */
+/* A lap of the first loop takes 8 cycles and four times 4; of the second three times 4. Lanes that take a branch
+ * another way than others end what is run at once. */
 static void test_laps(void) {
     struct timed_run t;
     if (start(&t, 10000000)) {
@@ -318,9 +318,9 @@ static void test_counts(void) {
     stop(&t);
 }
 
-/* Thread 0 queues 64 products of ones, K = 16, which are added up. In the midst of them thread 32 overwrites the first row
- * of A, two pieces of 16 bytes. out[0]: the sum; when the first product is issued, the last known to be done and the row
- * overwritten. */
+/* Thread 0 queues 64 products of ones, K = 16, which are added up. In the midst of them thread 32 overwrites the first
+ * row of A, two pieces of 16 bytes. out[0]: the sum; when the first product is issued, the last is known to be done,
+ * the row is overwritten. */
 static const char overtaken_text[] = RUN_HEADER
     ".shared .align 1024 .b8 tiles[5120]; .shared .align 8 .b64 done; .shared .align 4 .b32 base;\n"
     ".visible .entry overtaken(.param .u64 out) {\n"
