@@ -302,8 +302,6 @@ AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, uint32_t seg,
     const int least = form.narrow && !form.scaled ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
     __m512i e[2][2], up[2][4], scaled[2][4], sum[2][2][4], far = _mm512_setzero_si512(), lost = _mm512_setzero_si512();
     (form.narrow ? survey_narrow : survey)(f, seg, n, k, e);
-    if (form.scaled && _mm512_cmpgt_epu8_mask(_mm512_max_epu8(e[0][0], e[1][0]), _mm512_set1_epi8((int8_t)FIELD_HIGH)))
-        return false;
     UNROLL
     for (int i = 0; i < 2; i++)
         UNROLL
