@@ -64,7 +64,7 @@ static uint32_t element_of_d(const struct type *t, enum d_style style, uint32_t 
     const uint32_t significand = draw(1 << 10) << 13, any = draw(2);
     if (style == D_LIMIT)
         return num_f32_bits(-0.75f);
-    if (style == D_ZERO || draw(100) == 0)
+    if (style == D_ZERO || draw(500) == 0)
         return any << 31;
     if (style == D_LARGEST)
         return num_f32_bits(number(middle + 1, UINT32_C(0x7fe000), sign));
