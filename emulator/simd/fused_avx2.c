@@ -210,7 +210,7 @@ AVX2 static ALWAYS_INLINE __m256i scaled_bits(const __m256i e[2], int p, __m256i
  * sa: what the scale factors of rows add to exponents. */
 AVX2 static ALWAYS_INLINE bool column(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k,
                                       const int32_t *sa, const struct form form) {
-    __m256i e[2], up[PARTS], sum[2][PARTS], quantum[PARTS], most = BITS(FUSED_LOW), least = BITS(FUSED_BITS);
+    __m256i e[2], up[PARTS], sum[2][PARTS], quantum[PARTS], far = _mm256_setzero_si256();
     survey(f, row, n, k, e);
     UNROLL
     for (int h = 0; h < PARTS; h++) {
@@ -223,22 +223,19 @@ AVX2 static ALWAYS_INLINE bool column(const struct simd_fused *f, uint32_t row, 
             all = found_bits(e, h);
         }
         all = _mm256_max_epi32(all, bits_of_d(f, old, form.half));
-        most = _mm256_max_epi32(most, all);
-        least = _mm256_min_epi32(least, all);
-        all = form.half ? _mm256_max_epi32(all, BITS(fused_lowest(f))) : all;
-        quantum[h] = _mm256_sub_epi32(all, _mm256_set1_epi32(FUSED_BITS << 23));
         up[h] = _mm256_sub_epi32(BITS(FUSED_BITS), all);
+        far = _mm256_max_epu32(far, up[h]);
+        up[h] = form.half ? _mm256_min_epi32(up[h], BITS(FUSED_BITS - FUSED_BIAS - fused_lowest(f))) : up[h];
+        quantum[h] = _mm256_sub_epi32(BITS(0), up[h]);
         sum[0][h] = _mm256_cvttps_epi32(_mm256_castsi256_ps(_mm256_add_epi32(old, up[h])));
         sum[1][h] = _mm256_setzero_si256();
         if (form.scaled) {
             up[h] = _mm256_add_epi32(up[h], _mm256_slli_epi32(scaled, 23));
-            const __m256i place = _mm256_add_epi32(up[h], BITS(FUSED_LOW)); /* up, in the same bounds */
-            most = _mm256_max_epi32(most, place);
-            least = _mm256_min_epi32(least, place);
+            far = _mm256_max_epu32(far, up[h]);
         }
     }
-    if (lanes_of(
-            _mm256_or_si256(_mm256_cmpgt_epi32(most, BITS(FUSED_BITS)), _mm256_cmpgt_epi32(BITS(FUSED_LOW), least))))
+    const __m256i most = _mm256_set1_epi32((FUSED_BITS - FUSED_LOW) << 23);
+    if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(far, most), most)) != -1)
         return false;
     sum_products(f, row, n, k, up, sum, true, form.sums);
     __m256i lost = _mm256_setzero_si256();

@@ -315,9 +315,9 @@ AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, uint32_t seg,
             scaled[i][s] = _mm512_slli_epi32(by, 23);
         }
         all = _mm512_max_epi32(all, bits_of_d(f, old, form));
-        far = _mm512_max_epu32(far, _mm512_sub_epi32(all, BITS(least)));
-        all = form.half ? _mm512_max_epi32(all, BITS(fused_lowest(f))) : all;
         up[i][s] = _mm512_sub_epi32(BITS(FUSED_BITS), all);
+        far = _mm512_max_epu32(far, up[i][s]);
+        up[i][s] = form.half ? _mm512_min_epi32(up[i][s], BITS(FUSED_BITS - FUSED_BIAS - fused_lowest(f))) : up[i][s];
         sum[i][0][s] = _mm512_cvttps_epi32(_mm512_castsi512_ps(_mm512_add_epi32(old, up[i][s])));
         sum[i][1][s] = _mm512_setzero_si512();
         if (form.scaled) {
