@@ -90,12 +90,22 @@ struct span {
     struct pieces *pieces; /* NULL: all bytes */
 };
 
+/* A group: the quads that share a word of `parted`. Its accesses of one kind by threads are, or include, those that the
+ * quads have. */
+#define GROUP_QUADS 64u
+struct group {
+    uint32_t time; /* of the latest; 0: none */
+    uint16_t warp; /* that made all of them, */
+    bool mixed;    /* unless several warps did, or stamps with flags */
+};
+
 /* What is remembered of BLOCK_BYTES of shared memory, until the cluster ends. */
 struct block {
     struct word *quads;                       /* 16 bytes each; NULL: no thread has accessed the block */
     uint8_t *held;                            /* values that threads wrote to whole quads */
     struct word *words;                       /* 4 bytes each; NULL: no quad is split */
-    uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit for each quad: its words count instead */
+    uint64_t parted[BLOCK_BYTES / QUAD / GROUP_QUADS]; /* bit for each quad: its words count instead */
+    struct group wrote[BLOCK_BYTES / QUAD / GROUP_QUADS], read[BLOCK_BYTES / QUAD / GROUP_QUADS];
 };
 
 /* The spans that have bytes in the same SPANS_BYTES of shared memory, until the cluster ends. An operand of a stage has
@@ -120,6 +130,7 @@ struct bytes_watch {
     struct spans *spans;
     struct readers *lists; /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
+    bool lost_readers;     /* a list has dropped some */
     uint64_t most_readers; /* limit for one list: BOUND_READERS */
     uint32_t free_lists;   /* first free list + 1 */
     struct split *splits;  /* words that are split into bytes */

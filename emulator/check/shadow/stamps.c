@@ -85,6 +85,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
     if (list->num == t->b->most_readers)
         readers_drop_known(list, t->v->now[LAYER_FENCED]);
     readers_append(list, s, t->b->most_readers);
+    t->b->lost_readers |= list->lost;
 }
 
 /* Does a thread write the value that is there already? Then the result is the same in each order, and intended. This
@@ -266,11 +267,18 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     }
 }
 
-/* Fast path for lanes with a quad each; returns the lanes that need the full check. */
+/* Is the stamp empty, or has it this `who`, which has no flags? */
+static inline bool is_mine(const struct stamp *s, uint32_t who) {
+    return s->who == who || (!s->time && !s->who);
+}
+
+/* Fast path for lanes with a quad each; returns the lanes that need the full check. Mostly each has had its quad to
+ * itself so far. */
 static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
     const uint32_t next_lane = (struct stamp){.lane = 1}.who;
     struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
     const uint32_t first = mine.who;
+    const uint8_t *const smem = t->owner->smem;
     const struct block *k = t->b->block;
     uint32_t number = UINT32_MAX;
     bool any_parted = false;
@@ -282,10 +290,18 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
             any_parted = k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3];
         }
         mine.who = first + lane * next_lane;
-        if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)) || !touch_plainly(t, quad_at(k, a), &mine, writes))
+        if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)))
             break;
+        struct word *q = quad_at(k, a);
+        if (!mine.flags && is_mine(&q->wrote, mine.who) && is_mine(&q->read, mine.who)) {
+            *(writes ? &q->wrote : &q->read) = mine;
+            if (writes)
+                q->read = (struct stamp){0};
+        } else if (!touch_plainly(t, q, &mine, writes)) {
+            break;
+        }
         if (writes)
-            hold_quad(t, k, a);
+            memcpy(k->held + a % BLOCK_BYTES, smem + a, QUAD);
     }
     return lanes;
 }
@@ -301,6 +317,26 @@ static inline bool touch_one_word(struct touch *t, uint32_t at) {
 }
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
+
+/* An access by lanes of a warp, with these flags of its stamps, joins a group. */
+static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t flags) {
+    g->mixed = flags || (g->time && (g->mixed || g->warp != warp));
+    g->time = time > g->time ? time : g->time;
+    g->warp = (uint16_t)warp;
+}
+
+/* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
+static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
+                        uint8_t flags) {
+    for (uint32_t i = from / (GROUP_QUADS * QUAD); i <= (to - 1) / (GROUP_QUADS * QUAD); i++) {
+        struct block *k = &b->block[i / (BLOCK_BYTES / QUAD / GROUP_QUADS)];
+        const uint32_t g = i % (BLOCK_BYTES / QUAD / GROUP_QUADS);
+        if (writes || flags)
+            join_group(&k->wrote[g], time, warp, flags);
+        if (!writes || flags)
+            join_group(&k->read[g], time, warp, flags);
+    }
+}
 
 /* With the clusters in turns, what is remembered of [from, to) may have left the cache: fetches it. */
 static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to) {
@@ -341,6 +377,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     if (t->owner->island->timed && to - from <= VCLOCK_LANES * QUAD)
         expect_quads(t->b, from, to + e->size);
     t->known_warp = UINT32_MAX;
+    join_groups(t->b, from, to + e->size, time, warp, t->writes, flags);
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
     if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size &&
         !(lanes = even_row(t->r, t->b, e, warp)))
@@ -390,6 +427,7 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         t.stamp.lane = (uint8_t)__builtin_ctz(m);
         t.found_at = a->at[t.stamp.lane];
+        join_groups(b, t.found_at, t.found_at + a->size, a->time, a->warp, a->writes, t.stamp.flags);
         if (a->size != WORD || !remember_word(&t, t.found_at))
             touch_lane(&t, t.found_at, a->size);
         t.found += a->writes ? a->size : 0;
@@ -409,6 +447,8 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
     struct warp_watch *w = &r->warps[warp];
     if (is_row(b, e) && w->num_strands == 1 && e->agent == AGENT_THREAD && !maps_is_copy(e) &&
         !even_row(r, b, e, warp)) {
+        const uint32_t at = (uint32_t)e->at[0];
+        join_groups(b, at, at + VCLOCK_LANES * e->size, r->time, warp, e->effect & EFFECT_WRITE, 0);
         sites_remember(&w->sites, r->time, e->by.site);
         return;
     }
@@ -465,21 +505,53 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
+/* Does the operation know all accesses of the group? */
+static bool knows_group(struct touch *t, const struct group *g) {
+    return !g->time || (!g->mixed && is_known(t, &(struct stamp){g->time, {{g->warp, 0, 0}}}));
+}
+
+/* The same for accesses to quads [i, end) of a block, which are in one group. A write clears them. */
+static bool engine_group(struct touch *t, struct block *k, uint32_t i, uint32_t end) {
+    struct group *wrote = &k->wrote[i / GROUP_QUADS], *read = &k->read[i / GROUP_QUADS];
+    if (k->parted[i / GROUP_QUADS] || !knows_group(t, wrote))
+        return false;
+    if (!t->writes)
+        return true;
+    if (t->b->lost_readers || !knows_group(t, read))
+        return false;
+    if (end - i == GROUP_QUADS)
+        *wrote = *read = (struct group){0};
+    for (; i < end; i++) {
+        k->quads[i].wrote = (struct stamp){0};
+        readers_clear(t->b, &k->quads[i].read);
+    }
+    return true;
+}
+
 /* Fast path: skips whole quads from `at` on, as long as the operation knows all accesses of threads there; a write also
  * clears them. Returns where it stopped. */
-static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
+static uint32_t engine_quads(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
     const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
     uint32_t i = first;
-    for (; at % QUAD == 0 && i < last && !(k->parted[i / 64] >> i % 64 & 1); i++) {
-        struct word *q = &k->quads[i];
-        if (q->wrote.time && !is_known(t, &q->wrote))
-            break;
-        if (!t->writes)
+    while (at % QUAD == 0 && i < last) {
+        const uint32_t next = (i / GROUP_QUADS + 1) * GROUP_QUADS, stop = next < last ? next : last;
+        if (engine_group(t, k, i, stop)) {
+            i = stop;
             continue;
-        if ((q->read.time || q->read.flags) && !are_known(t, &q->read))
+        }
+        for (; i < stop && !(k->parted[i / GROUP_QUADS] >> i % GROUP_QUADS & 1); i++) {
+            struct word *q = &k->quads[i];
+            if (q->wrote.time && !is_known(t, &q->wrote))
+                break;
+            if (!t->writes)
+                continue;
+            if ((q->read.time || q->read.flags) && !are_known(t, &q->read))
+                break;
+            q->wrote = (struct stamp){0};
+            readers_clear(t->b, &q->read);
+        }
+        if (i < stop)
             break;
-        q->wrote = (struct stamp){0};
-        readers_clear(t->b, &q->read);
     }
     return at + (i - first) * QUAD;
 }
