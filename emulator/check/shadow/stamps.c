@@ -328,9 +328,10 @@ static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t fl
 /* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
 static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
                         uint8_t flags) {
-    for (uint32_t i = from / (GROUP_QUADS * QUAD); i <= (to - 1) / (GROUP_QUADS * QUAD); i++) {
-        struct block *k = &b->block[i / (BLOCK_BYTES / QUAD / GROUP_QUADS)];
-        const uint32_t g = i % (BLOCK_BYTES / QUAD / GROUP_QUADS);
+    for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
+        struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
+        const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
+        b->groups[i / 64] |= UINT64_C(1) << i % 64;
         if (writes || flags)
             join_group(&k->wrote[g], time, warp, flags);
         if (!writes || flags)
@@ -519,8 +520,11 @@ static bool engine_group(struct touch *t, struct block *k, uint32_t i, uint32_t 
         return true;
     if (t->b->lost_readers || !knows_group(t, read))
         return false;
-    if (end - i == GROUP_QUADS)
+    if (end - i == GROUP_QUADS) {
+        const uint32_t number = (uint32_t)(k - t->b->block) * (BLOCK_BYTES / GROUP_BYTES) + i / GROUP_QUADS;
+        t->b->groups[number / 64] &= ~(UINT64_C(1) << number % 64);
         *wrote = *read = (struct group){0};
+    }
     for (; i < end; i++) {
         k->quads[i].wrote = (struct stamp){0};
         readers_clear(t->b, &k->quads[i].read);
@@ -607,11 +611,15 @@ static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
     }
 }
 
-/* Has any thread accessed the blocks of [from, to)? */
-static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
-    for (uint32_t i = from / BLOCK_BYTES; i <= (to - 1) / BLOCK_BYTES && i < b->num_blocks; i++)
-        if (b->block[i].quads)
+/* May accesses of threads be remembered in the groups of [from, to)? */
+static bool any_groups(const struct bytes_watch *b, uint32_t from, uint32_t to) {
+    const uint32_t first = from / GROUP_BYTES, last = (to - 1) / GROUP_BYTES;
+    for (uint32_t i = first / 64; i <= last / 64 && i < sizeof b->groups / sizeof *b->groups; i++) {
+        const uint64_t after = i == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX;
+        const uint64_t before = i == last / 64 ? UINT64_MAX >> (63 - last % 64) : UINT64_MAX;
+        if (b->groups[i] & after & before)
             return true;
+    }
     return false;
 }
 
@@ -631,7 +639,7 @@ static void expect_piece(const struct bytes_watch *b, const struct pieces *p, ui
 
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s) {
-    if (!any_words(b, s->from, s->to))
+    if (!any_groups(b, s->from, s->to))
         return;
     struct viewer mine = *v;
     struct touch t = {.r = r, .owner = owner, .b = b, .v = &mine, .writes = s->write, .known_warp = UINT32_MAX};

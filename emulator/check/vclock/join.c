@@ -143,6 +143,29 @@ void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vcloc
         far_join(p->far, &to->far, from->far);
 }
 
+/* Does `a` know no more than `b`? False also if that takes a closer look. */
+static bool is_within(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b) {
+    if (a->num_many || b->num_many || a->far != b->far || a->tokens != b->tokens)
+        return false;
+    four more = {0};
+    for (uint32_t i = 0; i < p->tokens; i += GROUP)
+        more |= at(a->token + i) > at(b->token + i);
+    for (uint32_t w = 0; w < p->warps; w += GROUP) {
+        const four all_b = at(b->all + w), same = at(a->lane + w) == at(b->lane + w);
+        more |= (at(a->all + w) > all_b) | (at(a->ahead + w) > choose(same, at(b->ahead + w), all_b));
+    }
+    return !any(more);
+}
+
+bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
+    const size_t entries = 3 * vclock_warps(p) + p->tokens;
+    if (!from || *into == from || (*into && !is_within(p, *into, from)) ||
+        (*into && memcmp((*into)->entries, from->entries, entries * sizeof *from->entries) == 0))
+        return false;
+    vclock_set(p, into, from);
+    return true;
+}
+
 /* --- looking ------------------------------------------------------------------------------------------------------ */
 
 bool vclock_exceeds(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b) {
