@@ -267,18 +267,11 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     }
 }
 
-/* Is the stamp empty, or has it this `who`, which has no flags? */
-static inline bool is_mine(const struct stamp *s, uint32_t who) {
-    return s->who == who || (!s->time && !s->who);
-}
-
-/* Fast path for lanes with a quad each; returns the lanes that need the full check. Mostly each has had its quad to
- * itself so far. */
+/* Fast path for lanes with a quad each; returns the lanes that need the full check. */
 static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
     const uint32_t next_lane = (struct stamp){.lane = 1}.who;
     struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
     const uint32_t first = mine.who;
-    const uint8_t *const smem = t->owner->smem;
     const struct block *k = t->b->block;
     uint32_t number = UINT32_MAX;
     bool any_parted = false;
@@ -290,20 +283,51 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
             any_parted = k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3];
         }
         mine.who = first + lane * next_lane;
-        if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)))
+        if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)) || !touch_plainly(t, quad_at(k, a), &mine, writes))
             break;
-        struct word *q = quad_at(k, a);
-        if (!mine.flags && is_mine(&q->wrote, mine.who) && is_mine(&q->read, mine.who)) {
-            *(writes ? &q->wrote : &q->read) = mine;
-            if (writes)
-                q->read = (struct stamp){0};
-        } else if (!touch_plainly(t, q, &mine, writes)) {
-            break;
-        }
         if (writes)
-            memcpy(k->held + a % BLOCK_BYTES, smem + a, QUAD);
+            hold_quad(t, k, a);
     }
     return lanes;
+}
+
+/* A stamp as one number. */
+static inline uint64_t stamp_bits(const struct stamp *s) {
+    uint64_t bits;
+    memcpy(&bits, s, sizeof bits);
+    return bits;
+}
+
+/* Is the stamp empty, or one with this `who`? */
+static inline bool is_mine(const struct stamp *s, uint32_t who) { return s->who == who || !stamp_bits(s); }
+
+/* The same for weak accesses by all lanes of a warp, as long as no other thread's are remembered. */
+static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[VCLOCK_LANES], bool writes) {
+    const struct stamp first = {.time = t->stamp.time, .warp = t->stamp.warp}, lane = {.lane = 1}, none = {0};
+    const uint8_t *const smem = t->owner->smem;
+    uint64_t mine = stamp_bits(&first);
+    uint32_t who = first.who, number = UINT32_MAX;
+    uint8_t *held = NULL;
+    char *quads = NULL;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++, mine += stamp_bits(&lane), who += lane.who) {
+        const uint32_t a = (uint32_t)at[l], in = a % BLOCK_BYTES;
+        if (a / BLOCK_BYTES != number) {
+            const struct block *k = &t->b->block[number = a / BLOCK_BYTES];
+            quads = (char *)k->quads;
+            held = k->held;
+            if (!quads || k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3])
+                return UINT32_MAX << l;
+        }
+        struct word *q = (struct word *)(quads + in / QUAD * sizeof *q);
+        if (a % QUAD || !is_mine(&q->wrote, who) || !is_mine(&q->read, who))
+            return UINT32_MAX << l;
+        memcpy(writes ? &q->wrote : &q->read, &mine, sizeof mine);
+        if (writes) {
+            q->read = none;
+            memcpy(held + in, smem + a, QUAD);
+        }
+    }
+    return 0;
 }
 
 /* The same for a lane that accesses a word. */
@@ -385,6 +409,8 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         return;
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
+    if (quads && !flags && lanes == UINT32_MAX)
+        lanes = t->writes ? touch_own_quads(t, e->at, true) : touch_own_quads(t, e->at, false);
     const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
     for (uint32_t m = lanes; m; m &= m - 1) {
         if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))

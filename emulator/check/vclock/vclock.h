@@ -32,6 +32,7 @@ struct vclock_pool {
     uint32_t tokens, room;   /* tokens in use; room of a new clock */
     uint32_t exists_last;    /* the lanes that exist in the last warp of a CTA */
     uint32_t warps_each;     /* of a CTA */
+    bool wide;               /* the host has AVX2, and may use it */
     struct vclock *free;     /* for reuse */
     struct vclocks *made;    /* the memory of all clocks */
     struct vclock_pool *far; /* the pool of the clocks in sets of other clusters' clocks */
