@@ -49,17 +49,11 @@ static bool count(struct race *r, uint32_t events) {
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* A read or write of memory. Each receiver ignores what is not its own. A thread's strong access first learns and
- * passes on what its word says; then the access is judged with that knowledge. */
-static void access(const struct listener *self, const struct event_access *e) {
-    struct checked *c = checked_of(self, e->by.cta->cluster);
+/* Each receiver ignores what is not its own. A thread's strong access first learns and passes on what its word says;
+ * then the access is judged with that knowledge. */
+static __attribute__((noinline)) void access_any(const struct listener *self, struct checked *c,
+                                                 const struct event_access *e) {
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!c)
-        return;
-    if (!count(&c->known, !e->by.op)) {
-        race_lost(&c->known, BOUND_EVENTS);
-        return;
-    }
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
         flags_sync(&c->known, e);
     if (c->known.strict && e->agent == AGENT_THREAD && e->space == SPACE_SHARED && e->effect & EFFECT_WRITE)
@@ -72,6 +66,21 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (e->space == SPACE_GLOBAL && grids_wants(self->ctx))
         grids_access(self->ctx, &c->known, e, n);
     shadow_access(c->shadow, e, n);
+}
+
+/* A read or write of memory. Most are weak accesses of threads to shared memory of their CTA, which concern only the
+ * shadow. */
+static void access(const struct listener *self, const struct event_access *e) {
+    struct checked *c = checked_of(self, e->by.cta->cluster);
+    if (!c)
+        return;
+    if (!count(&c->known, !e->by.op))
+        race_lost(&c->known, BOUND_EVENTS);
+    else if (e->space == SPACE_SHARED && e->agent == AGENT_THREAD && e->owner == e->by.cta &&
+             e->by.order == ORDER_WEAK && !c->known.strict)
+        shadow_access(c->shadow, e, NULL);
+    else
+        access_any(self, c, e);
 }
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */

@@ -207,10 +207,8 @@ static __attribute__((noinline)) void tell_halves(const struct warp *w, const st
     t.step = h->row[0] ? 4 : 0;
     t.high = h->row[1] ? 4 : 0;
     t.affine = t.step == t.high && h->apart == 16 * t.step;
-    for (uint64_t l = 0; l < MACH_WARP / 2; l++) {
-        t.at[l] = h->at + l * (uint64_t)t.step;
-        t.at[16 + l] = h->at + (uint64_t)h->apart + l * (uint64_t)t.high;
-    }
+    isa_lanes_apart(t.at, MACH_WARP / 2, h->at, (uint64_t)t.step);
+    isa_lanes_apart(t.at + MACH_WARP / 2, MACH_WARP / 2, h->at + (uint64_t)h->apart, (uint64_t)t.high);
     isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
 }
 

@@ -52,20 +52,16 @@ struct mach_origin event_origin(const struct event_by *by) {
 
 /* --- which kinds an event is of ----------------------------------------------------------------------------------- */
 
-static bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
+static inline bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
 
-static uint32_t access_wants(const struct event_access *e) {
-    switch (e->space) {
-    case SPACE_TENSOR:
-        return WANT_TENSOR;
-    case SPACE_GLOBAL:
-        return by_threads(e->agent) ? WANT_GLOBAL : WANT_ENGINE_GLOBAL;
-    case SPACE_SHARED:
-        break;
-    }
-    if (by_threads(e->agent))
-        return e->effect & EFFECT_WRITE ? WANT_SHARED_WRITE : WANT_SHARED_READ;
-    return e->effect & EFFECT_WRITE ? WANT_ENGINE_WRITE : WANT_ENGINE_READ;
+static inline uint32_t access_wants(const struct event_access *e) {
+    static const uint32_t wants[][2][2] = {
+        /* engines: reads, writes; threads: the same */
+        [SPACE_SHARED] = {{WANT_ENGINE_READ, WANT_ENGINE_WRITE}, {WANT_SHARED_READ, WANT_SHARED_WRITE}},
+        [SPACE_TENSOR] = {{WANT_TENSOR, WANT_TENSOR}, {WANT_TENSOR, WANT_TENSOR}},
+        [SPACE_GLOBAL] = {{WANT_ENGINE_GLOBAL, WANT_ENGINE_GLOBAL}, {WANT_GLOBAL, WANT_GLOBAL}},
+    };
+    return wants[e->space][by_threads(e->agent)][(e->effect & EFFECT_WRITE) != 0];
 }
 
 /* Kinds that one bit stands for follow each other. */
@@ -80,11 +76,10 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
 #define SEND(kind, is_of)                                                                                              \
     void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) {                                     \
         const uint32_t wants = is_of;                                                                                  \
-        for (uint32_t i = 0; i < gpu->num_listeners; i++) {                                                            \
-            const struct listener *l = &gpu->listeners[i];                                                             \
+        const struct listener *const end = gpu->listeners + gpu->num_listeners;                                        \
+        for (const struct listener *l = gpu->listeners; l < end; l++)                                                  \
             if (l->wants & wants && l->kind)                                                                           \
                 l->kind(l, e);                                                                                         \
-        }                                                                                                              \
     }
 SEND(access, access_wants(e))
 SEND(sync, sync_wants(e->kind))

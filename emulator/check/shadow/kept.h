@@ -34,12 +34,12 @@ bool sums_tell(const struct race *r, const struct rows *rows, const struct confl
 
 #define BLOCK_BYTES 4096u
 #define QUAD 16u /* bytes that threads usually access together */
+#define LINE 64u /* the same of warps: rows of lanes with a word each are two lines */
 
 /* A word: the last writer of 4 bytes and their readers since, until an operation overwrites them in order. It is split
- * into bytes only if these have different histories. */
+ * into bytes only if these have different histories. The values that were written are in block.held. */
 struct word {
     struct stamp wrote, read;
-    uint32_t value; /* that was written; for a quad it is in block.held */
 };
 
 /* Lanes of a warp usually access memory side by side. Then a quad has one stamp for several lanes. The upper bits of
@@ -92,9 +92,11 @@ struct span {
 
 /* What is remembered of BLOCK_BYTES of shared memory, until the cluster ends. */
 struct block {
-    struct word *quads;                       /* 16 bytes each; NULL: no thread has accessed the block */
-    uint8_t *held;                            /* values that threads wrote to whole quads */
-    struct word *words;                       /* 4 bytes each; NULL: no quad is split */
+    struct word *quads; /* 16 bytes each; NULL: no thread has accessed the block */
+    struct word *lines; /* 64 bytes each: the stamps of a line's first quad; the lanes of the others follow it */
+    uint64_t lined;     /* bit for each line: it counts instead of its quads */
+    uint8_t *held;      /* the values that threads wrote */
+    struct word *words; /* 4 bytes each; NULL: no quad is split */
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit for each quad: its words count instead */
 };
 

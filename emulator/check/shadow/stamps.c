@@ -89,21 +89,9 @@ static void add_reader(struct touch *t, struct stamp *read) {
 
 /* Does a thread write the value that is there already? Then the result is the same in each order, and intended. This
  * also covers lanes that write one place with one instruction: a later read gets the value of one of these lanes.
- * `value` is read from memory after the instruction, so it is that lane's value for all of them. */
-static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
-    return t->writes && !t->v->note && value == w->value;
-}
-
-/* The bytes of a place; for more than a word a hash of them. */
-static inline uint32_t value_of(const uint8_t *p, uint32_t bytes) {
-    uint32_t w[QUAD / WORD] = {0};
-    memcpy(w, p, bytes);
-    return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
-}
-
-static inline uint32_t value_at(const struct touch *t, uint32_t at, uint32_t bytes) {
-    const uint32_t end = t->owner->smem_end, there = at < end ? end - at : 0;
-    return value_of(written_at(t, at), bytes < there ? bytes : there);
+ * The value is read from memory after the instruction, so it is that lane's value for all of them. */
+static bool is_same_write(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
+    return t->writes && !t->v->note && !memcmp(k->held + at % BLOCK_BYTES, written_at(t, at), bytes);
 }
 
 /* Fast path: a plainly ordered access replaces the earlier ones. The caller keeps a write's value. False: nothing was
@@ -136,14 +124,14 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
 
 /* On an access to a place: compares it with what is remembered, reports, and remembers it. */
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    const uint32_t value = t->writes ? value_at(t, at, bytes) : 0;
-    if (touch_plainly(t, w, &t->stamp, t->writes)) {
-        w->value = t->writes ? value : w->value;
-        return;
-    }
-    if (w->wrote.time && !is_same_write(t, w, value))
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    const bool plain = touch_plainly(t, w, &t->stamp, t->writes);
+    if (!plain && w->wrote.time && !is_same_write(t, k, at, bytes))
         judge(t, &w->wrote, true, at);
-    w->value = t->writes ? value : w->value;
+    if (t->writes)
+        hold(t, k, at, bytes);
+    if (plain)
+        return;
     if (!t->writes) {
         add_reader(t, &w->read);
         return;
@@ -165,7 +153,7 @@ static struct split *split_word(struct bytes_watch *b, struct word *w) {
     b->splits = xgrow(b->splits, b->num_splits, &b->cap_splits, sizeof *b->splits);
     struct split *s = &b->splits[b->num_splits];
     for (uint32_t i = 0; i < WORD; i++)
-        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read, 0), w->value >> 8 * i & 0xff};
+        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read, 0)};
     readers_clear(b, &w->read);
     w->wrote = (struct stamp){.time = b->num_splits++, .flags = STAMP_SPLIT};
     return s;
@@ -182,8 +170,7 @@ static void split_shared(struct bytes_watch *b, const struct word *quad, struct 
     }
 }
 
-/* Splits a quad into its four words. Memory already has the bytes of the access that is being checked. So the words
- * take their earlier values from `held`. */
+/* Splits a quad into its four words. */
 static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
@@ -192,8 +179,7 @@ static void part_quad(struct touch *t, struct block *k, uint32_t at) {
         k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
     for (uint32_t i = 0; i < QUAD; i += WORD) {
         struct word *w = word_at(k, base + i);
-        *w = (struct word){share_part(&q->wrote, i), readers_copy(t->b, &q->read, i), 0};
-        memcpy(&w->value, k->held + (base + i) % BLOCK_BYTES, WORD);
+        *w = (struct word){share_part(&q->wrote, i), readers_copy(t->b, &q->read, i)};
         if (fine)
             split_shared(t->b, q, w, i);
     }
@@ -213,13 +199,15 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
         touch_place(t, &s->byte[i - base], i, 1);
 }
 
-/* The block of that offset; its quads are allocated at the first access. */
+/* The block of that offset, in which the quads there count; they are allocated at the first access. */
 static struct block *block_at(struct bytes_watch *b, uint32_t at) {
     struct block *k = &b->block[at / BLOCK_BYTES];
     if (!k->quads) {
-        k->quads = xcalloc(BLOCK_BYTES / QUAD, sizeof *k->quads);
+        k->quads = xcalloc(BLOCK_BYTES / QUAD + BLOCK_BYTES / LINE, sizeof *k->quads);
+        k->lines = k->quads + BLOCK_BYTES / QUAD;
         k->held = xcalloc(BLOCK_BYTES, 1);
     }
+    part_line(k, at);
     return k;
 }
 
@@ -230,10 +218,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     if (!is_parted(k, at) && is_shared(q))
         part_quad(t, k, at);
     if (!is_parted(k, at)) {
-        q->value = value_of(k->held + at % BLOCK_BYTES, QUAD);
         touch_place(t, q, at, QUAD);
-        if (t->writes)
-            hold_quad(t, k, at);
         return;
     }
     for (uint32_t i = 0; i < QUAD; i += WORD) {
@@ -243,7 +228,6 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     if (!t->writes || split)
         return;
     *q = (struct word){.wrote = t->stamp};
-    hold_quad(t, k, at);
     set_parted(k, at, false);
 }
 
@@ -271,7 +255,7 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     const uint32_t next_lane = (struct stamp){.lane = 1}.who;
     struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
     const uint32_t first = mine.who;
-    const struct block *k = t->b->block;
+    struct block *k = t->b->block;
     uint32_t number = UINT32_MAX;
     bool any_parted = false;
     for (; lanes; lanes &= lanes - 1) {
@@ -282,10 +266,11 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
             any_parted = k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3];
         }
         mine.who = first + lane * next_lane;
+        part_line(k, a);
         if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)) || !touch_plainly(t, quad_at(k, a), &mine, writes))
             break;
         if (writes)
-            hold_quad(t, k, a);
+            hold(t, k, a, QUAD);
     }
     return lanes;
 }
@@ -296,7 +281,7 @@ static inline bool touch_one_word(struct touch *t, uint32_t at) {
     if (at % WORD || !k->quads || !is_parted(k, at) || !touch_plainly(t, word_at(k, at), &t->stamp, t->writes))
         return false;
     if (t->writes)
-        memcpy(&word_at(k, at)->value, written_at(t, at), WORD);
+        hold(t, k, at, WORD);
     return true;
 }
 
@@ -307,7 +292,7 @@ static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to
     const struct block *k = &b->block[from / BLOCK_BYTES];
     if (from / BLOCK_BYTES != (to - 1) / BLOCK_BYTES || from / BLOCK_BYTES >= b->num_blocks || !k->quads)
         return;
-    for (uint32_t at = from; at < to; at += 3 * QUAD)
+    for (uint32_t at = from; at < to; at += 4 * QUAD)
         __builtin_prefetch(quad_at(k, at), 1);
     for (uint32_t at = from; at < to; at += 4 * QUAD)
         __builtin_prefetch(k->held + at % BLOCK_BYTES, 1);
@@ -375,7 +360,7 @@ static inline bool remember_word(const struct touch *t, uint32_t at) {
     }
     w->read = hidden_store(t, w);
     w->wrote = t->stamp;
-    memcpy(&w->value, t->found, WORD);
+    hold(t, k, at, WORD);
     return true;
 }
 
@@ -404,14 +389,10 @@ static inline bool is_row(const struct bytes_watch *b, const struct event_access
     return !k->num && !k->any_lost;
 }
 
-void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
-    const uint32_t warp = race_warp_of(r, &e->by);
+/* stamps_access, strand by strand. */
+static __attribute__((noinline)) void touch_strands(struct race *r, struct bytes_watch *b, const struct event_access *e,
+                                                    const struct note *copy, uint32_t warp) {
     struct warp_watch *w = &r->warps[warp];
-    if (is_row(b, e) && w->num_strands == 1 && e->agent == AGENT_THREAD && !maps_is_copy(e) &&
-        !even_row(r, b, e, warp)) {
-        sites_remember(&w->sites, r->time, e->by.site);
-        return;
-    }
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
     const bool as_one = e->agent == AGENT_TENSOR_ALLOC || maps_is_copy(e);
@@ -429,6 +410,15 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
         t.v = &v;
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
     }
+}
+
+void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    struct warp_watch *w = &r->warps[warp];
+    if (is_row(b, e) && w->num_strands == 1 && e->agent == AGENT_THREAD && !maps_is_copy(e) && !even_row(r, b, e, warp))
+        sites_remember(&w->sites, r->time, e->by.site);
+    else
+        touch_strands(r, b, e, copy, warp);
 }
 
 /* --- against operations ------------------------------------------------------------------------------------------- */
@@ -506,6 +496,8 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
 
 /* An operation's access to [at, end), which is in one block. */
 static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
+    for (uint32_t line = at & ~(LINE - 1); k->lined && line < end; line += LINE)
+        part_line(k, line);
     for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
         const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
         if (!is_parted(k, at)) {
