@@ -68,16 +68,16 @@ static __attribute__((noinline)) void access_any(const struct listener *self, st
     shadow_access(c->shadow, e, n);
 }
 
-/* A read or write of memory. Most are weak accesses of threads to shared memory of their CTA, which concern only the
- * shadow. */
+/* A read or write of memory. Most are weak accesses of threads to shared memory of their CTA, or to global memory while
+ * one kernel runs. They concern only the shadow. */
 static void access(const struct listener *self, const struct event_access *e) {
     struct checked *c = checked_of(self, e->by.cta->cluster);
     if (!c)
         return;
     if (!count(&c->known, !e->by.op))
         race_lost(&c->known, BOUND_EVENTS);
-    else if (e->space == SPACE_SHARED && e->agent == AGENT_THREAD && e->owner == e->by.cta &&
-             e->by.order == ORDER_WEAK && !c->known.strict)
+    else if (e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && !c->known.strict &&
+             (e->space == SPACE_SHARED ? e->owner == e->by.cta : !grids_wants(self->ctx)))
         shadow_access(c->shadow, e, NULL);
     else
         access_any(self, c, e);
