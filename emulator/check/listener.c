@@ -11,6 +11,7 @@
 struct checked {
     struct race known;
     struct shadow *shadow;
+    bool grids; /* check/grids/ wants to know of the launch's accesses */
 };
 
 /* The same for a launch. */
@@ -28,6 +29,7 @@ static void begin(const struct listener *self, struct cluster *cl) {
     struct checked *c = xcalloc(1, sizeof *c);
     race_begin(&c->known, cl, launch ? &launch->known : NULL);
     c->shadow = shadow_new(&c->known, launch ? launch->cells : NULL);
+    c->grids = grids_wants(self->ctx);
     *event_watch(self, &cl->cta[0]) = c;
 }
 
@@ -63,7 +65,7 @@ static __attribute__((noinline)) void access_any(const struct listener *self, st
         n = note_again(&c->known, self, e->by.op);
     if (e->space == SPACE_SHARED && e->owner != e->by.cta)
         verdict_peer(&c->known, e, n);
-    if (e->space == SPACE_GLOBAL && grids_wants(self->ctx))
+    if (e->space == SPACE_GLOBAL && c->grids)
         grids_access(self->ctx, &c->known, e, n);
     shadow_access(c->shadow, e, n);
 }
@@ -77,7 +79,7 @@ static void access(const struct listener *self, const struct event_access *e) {
     if (!count(&c->known, !e->by.op))
         race_lost(&c->known, BOUND_EVENTS);
     else if (e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && !c->known.strict &&
-             (e->space == SPACE_SHARED ? e->owner == e->by.cta : !grids_wants(self->ctx)))
+             (e->space == SPACE_SHARED ? e->owner == e->by.cta : !c->grids))
         shadow_access(c->shadow, e, NULL);
     else
         access_any(self, c, e);
