@@ -65,10 +65,12 @@ class Kernel(drawn.Kernel):
             self.move(operation, "shared", size, guard)
 
     def long(self):
-        """Many accesses of one kind without a conflict: they fill the log of accesses."""
+        """An access, and then many of one kind at other bytes, all without a conflict: they fill the log of accesses."""
         size = self.draw.choice((1, 2, 4, 4, 8, 16))
         factor = self.draw.choice((size, size, 16))
-        self.add("mul.lo.u32 %%x, %%thread, %d;" % factor, "add.u32 %a, %s, %x;", "mov.u32 %x, 900;", "LONG:")
+        self.add("mul.lo.u32 %%x, %%thread, %d;" % factor, "add.u32 %a, %s, %x;")
+        self.move(self.draw.choice(("ld", "st")), "shared", size, "")
+        self.add("add.u32 %%a, %%a, %d;" % BYTES, "mov.u32 %x, 900;", "LONG:")
         if self.draw.random() < 0.4:
             self.add("and.b32 %a, %a, -4;", "red.shared.add.u32 [%a], 1;")
         else:
