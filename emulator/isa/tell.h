@@ -28,12 +28,17 @@ struct isa_lanes {
     int64_t step, high;
     uint64_t at[MACH_WARP];
 };
-typedef uint64_t isa_longs __attribute__((vector_size(32), aligned(8), may_alias));
 /* The addresses of n lanes, `step` bytes apart; n is a multiple of 4. */
 static inline void isa_lanes_apart(uint64_t *at, uint32_t n, uint64_t first, uint64_t step) {
-    isa_longs next = {first, first + step, first + 2 * step, first + 3 * step};
+#ifdef __AVX2__
+    typedef uint64_t longs __attribute__((vector_size(32), aligned(8), may_alias));
+    longs next = {first, first + step, first + 2 * step, first + 3 * step};
     for (uint32_t l = 0; l < n; l += 4, next += 4 * step)
-        *(isa_longs *)(at + l) = next;
+        *(longs *)(at + l) = next;
+#else
+    for (uint32_t l = 0; l < n; l++, first += step)
+        at[l] = first;
+#endif
 }
 /* All lanes, `step` bytes apart. */
 static inline void isa_lanes_row(struct isa_lanes *t, uint64_t first, int64_t step) {

@@ -74,12 +74,19 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
 #define SEND(kind, is_of)                                                                                              \
-    void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) {                                     \
-        const uint32_t wants = is_of;                                                                                  \
-        const struct listener *const end = gpu->listeners + gpu->num_listeners;                                        \
-        for (const struct listener *l = gpu->listeners; l < end; l++)                                                  \
-            if (l->wants & wants && l->kind)                                                                           \
-                l->kind(l, e);                                                                                         \
+    static inline void send_##kind(const struct listener *l, uint32_t wants, const struct event_##kind *e) {           \
+        if (l->wants & wants && l->kind)                                                                               \
+            l->kind(l, e);                                                                                             \
+    }                                                                                                                  \
+    static __attribute__((noinline)) void all_##kind(const struct gpu *gpu, const struct event_##kind *e) {            \
+        for (uint32_t i = 0; i < gpu->num_listeners; i++)                                                              \
+            send_##kind(&gpu->listeners[i], is_of, e);                                                                 \
+    }                                                                                                                  \
+    void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) { /* mostly to one listener */        \
+        if (gpu->num_listeners == 1)                                                                                   \
+            send_##kind(gpu->listeners, is_of, e);                                                                     \
+        else                                                                                                           \
+            all_##kind(gpu, e);                                                                                        \
     }
 SEND(access, access_wants(e))
 SEND(sync, sync_wants(e->kind))
