@@ -237,3 +237,39 @@ uint32_t even_row(struct race *r, struct bytes_watch *b, const struct event_acce
     const uint32_t done = row_places(&x, k->lines + in / LINE, num, LINE, lanes);
     return done == num ? 0 : UINT32_MAX << done * lanes;
 }
+
+/* The first four lanes have a quad each, of which the other lanes have the next 2 bytes. */
+typedef uint64_t two_places __attribute__((vector_size(16), aligned(8), may_alias));
+static inline bool is_across(const uint64_t *at) {
+    const two_places *const places = (const void *)at;
+    two_places first = places[0], other = places[1], odd = (first | other) & (QUAD - 1);
+    for (uint32_t i = 2; i < VCLOCK_LANES / 2; i += 2) {
+        first += 2;
+        other += 2;
+        odd |= (places[i] ^ first) | (places[i + 1] ^ other);
+    }
+    return !(odd[0] | odd[1]);
+}
+
+bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
+    if (!is_across(e->at))
+        return false;
+    const bool writes = e->effect & EFFECT_WRITE;
+    struct row x = {.r = r, .e = e, .warp = warp, .known_warp = UINT32_MAX};
+    struct stamp mine = {r->time, {{(uint16_t)warp, SHARE_ACROSS * SHARE, 0}}};
+    for (uint32_t l = 0; l < 4; l++, mine.lane++) {
+        const uint32_t at = (uint32_t)e->at[l];
+        const struct spans *spans = &b->spans[at / SPANS_BYTES];
+        struct block *k = &b->block[at / BLOCK_BYTES];
+        if (spans->num || spans->any_lost || !k->quads)
+            return false;
+        part_line(k, at);
+        struct word *q = quad_at(k, at);
+        if (is_parted(k, at) || !row_fits(&x, q, mine.who))
+            return false;
+        *q = writes ? (struct word){.wrote = mine} : (struct word){q->wrote, mine};
+        if (writes)
+            memcpy(k->held + at % BLOCK_BYTES, e->owner->smem + at, QUAD);
+    }
+    return true;
+}

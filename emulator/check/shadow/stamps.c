@@ -381,12 +381,20 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     }
 }
 
-/* Do all lanes access memory weakly, one after the other, where no operation is remembered? */
+/* Do all lanes access memory one after the other, where no operation is remembered? */
 static inline bool is_row(const struct bytes_watch *b, const struct event_access *e) {
-    if (!e->affine || e->step != e->size || e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC)
+    if (!e->affine || e->step != e->size)
         return false;
     const struct spans *k = &b->spans[e->at[0] / SPANS_BYTES];
     return !k->num && !k->any_lost;
+}
+
+/* Fast path for weak accesses by lanes with one viewer, in an order in which they share quads. False: another order, or
+ * some need the full check. */
+static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
+    if (is_row(b, e))
+        return !even_row(r, b, e, warp);
+    return e->size == 2 && !e->halves && e->by.lanes == UINT32_MAX && even_across(r, b, e, warp);
 }
 
 /* stamps_access, strand by strand. */
@@ -415,7 +423,9 @@ static __attribute__((noinline)) void touch_strands(struct race *r, struct bytes
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
     const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
-    if (is_row(b, e) && w->num_strands == 1 && e->agent == AGENT_THREAD && !maps_is_copy(e) && !even_row(r, b, e, warp))
+    const bool plain = e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && e->effect != EFFECT_ATOMIC &&
+                       w->num_strands == 1 && !maps_is_copy(e);
+    if (plain && touch_evenly(r, b, e, warp))
         sites_remember(&w->sites, r->time, e->by.site);
     else
         touch_strands(r, b, e, copy, warp);

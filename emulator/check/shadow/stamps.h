@@ -120,5 +120,7 @@ uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lane
 /* The same for weak accesses by all lanes of a warp with one strand, one after the other from a quad's first byte on.
  * Goes on while the earlier accesses are by the same lanes or, but for reads, plainly in order. */
 uint32_t even_row(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
+/* The same for four quads, each shared by every fourth lane: a matrix with .trans. False: some need the full check. */
+bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
 
 #endif
