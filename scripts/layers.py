@@ -26,7 +26,7 @@ ROOMS = {
     "lower": "base report ptx machine warp isa lower",
     "deadlock": "base report machine warp deadlock",
     "launch": "base report machine engines warp isa lower deadlock launch",
-    "check": "base report machine/events.h check",
+    "check": "base report simd/simd.h machine/events.h check",
     "trace": "base report machine/events.h trace",
     "stats": "base report machine/events.h stats",
     "clock": "base report machine/events.h machine/gpcs.h trace clock",

@@ -2,6 +2,7 @@
 #include "check/know/cluster.h"
 
 #include "base/heap.h"
+#include "simd/simd.h"
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
@@ -12,6 +13,7 @@ void race_begin_launch(struct grid_watch *g, const struct event_host *e) {
     g->plain = e->plain;
     vclock_pool_init(&g->far, e->cluster.x * e->cluster.y * e->cluster.z, e->block.x * e->block.y * e->block.z);
     g->far.room = 8;
+    g->far.wide = e->gpu->config.host_vectors != SIMD_PORTABLE && simd_available(SIMD_AVX2);
     g->far.far = &g->far;
     pthread_mutex_init(&g->lock, NULL);
 }
@@ -44,6 +46,7 @@ void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
     r->grid = grid;
     r->number = (uint32_t)cl->number;
     r->clocks.far = grid ? &grid->far : NULL;
+    r->clocks.wide = grid && grid->far.wide;
 }
 
 static void end_warp(struct race *r, struct warp_watch *w) {

@@ -178,21 +178,23 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
     arrive(&a, &race_strand(r, warp, 1u << lane)->k, how);
 }
 
-/* Empties the cache `joined`. */
+/* Empties the caches `joined` and `carried`. */
 static void forget_joined(struct race *r, struct meeting *m) {
     for (unsigned l = 0; l < LAYERS; l++)
         vclock_set(&r->clocks, &m->joined[l], NULL);
+    for (unsigned i = 0; i < 2; i++)
+        note_set(r, &m->carried[i], NULL);
 }
 
 void know_phase(struct race *r, struct meeting *m) {
     struct vclock_step step;
     vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < race_layers(r); l++)
-        vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
+        if (!vclock_follows(&r->clocks, &m->done[l], m->open[l]))
+            vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
     for (unsigned l = 0; l < race_layers(r); l++)
         vclock_set(&r->clocks, &m->open[l], NULL);
     forget_joined(r, m);
-    vclock_set(&r->clocks, &m->carried, NULL);
 }
 
 /* Not in the layers of proxy fences, nor in PERFORMED: these are about accesses of threads, tokens about operations. */
@@ -236,7 +238,6 @@ void know_forget(struct race *r, struct meeting *m) {
         vclock_set(&r->clocks, &m->open[l], NULL);
     }
     forget_joined(r, m);
-    vclock_set(&r->clocks, &m->carried, NULL);
 }
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
@@ -400,7 +401,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 /* bar.warp.sync orders the memory accesses of its participants (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct sem how = {.order = ORDER_ACQ_REL, .scope = SCOPE_CTA, .near = true};
-    struct meeting m = {.carried = NULL};
+    struct meeting m = {.carried = {NULL}};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);
         return;

@@ -10,6 +10,7 @@
 #include "check/vclock/vclock.h"
 #include "machine/events.h"
 
+struct note;
 struct race;
 
 /* The kinds of order that an edge may carry: one layer for each. Numbers are sections of the PTX ISA. */
@@ -61,7 +62,7 @@ struct strand {
 struct meeting {
     struct vclock *done[LAYERS]; /* from completed phases: for threads that observe one */
     struct vclock *open[LAYERS]; /* from the arrivals in the current phase */
-    struct vclock *carried;      /* LAYER_RAN of the issuer of the latest operation that arrived */
+    struct note *carried[2];     /* the latest operations that arrived in the current phase; NULL: none */
     /* Cache: the clock that `open` got last from some lanes of a strand, whose other lanes may come next. */
     struct vclock *joined[LAYERS];
 };

@@ -37,6 +37,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
     if (i == m->num_init)
         m->init = xgrow(m->init, m->num_init++, &m->cap_init, sizeof *m->init);
     m->init[i] = init; /* a thread that knows of this one knows of earlier ones by the same threads */
+    m->told = 0;
     m->published = MBAR_FRESH;
 }
 
@@ -172,7 +173,7 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
 }
 
 /* An arrival: by threads, by tcgen05.commit, or by cp.async.mbarrier.arrive. */
-static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     m->first =
         (struct arrival){n && n->tensor && !m->operations && !e->pending && !e->tx, n ? n->warp : 0, n ? n->lanes : 0};
     m->operations |= e->by.op != NULL;
@@ -193,15 +194,15 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
 
 /* Remembers the warp's first poll that saw the end of phase e->phase - 1, for mbarrier-phase-missed. */
 static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    if (!m->seen)
-        m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
-    if (m->saw != e->phase)
-        memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
-    m->saw = e->phase;
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    struct mbar_use *use = &m->seen[warp];
-    if (!use->time)
-        *use = (struct mbar_use){warp, r->time, e->done, e->by.site};
+    if (m->saw != e->phase)
+        m->num_seen = 0;
+    m->saw = e->phase;
+    for (uint32_t i = 0; i < m->num_seen; i++)
+        if (m->seen[i].warp == warp)
+            return;
+    m->seen = xgrow(m->seen, m->num_seen, &m->cap_seen, sizeof *m->seen);
+    m->seen[m->num_seen++] = (struct mbar_use){warp, r->time, e->done, e->by.site};
 }
 
 /* The polls of the lanes e->done returned true: they observe the completed phases. */

@@ -30,6 +30,7 @@ struct mbar_watch {
     uint32_t off, token;    /* shared offset; token that counts its phases */
     struct mbar_init *init; /* at least one; more if mbarrier.init came again before any use */
     uint32_t num_init, cap_init;
+    uint64_t told; /* bit for each of the first 64 warps of the cluster: all its lanes know of every one of these */
     enum mbar_seen {
         MBAR_FRESH,    /* mbarrier.init has been executed, */
         MBAR_RELEASED, /* then a release at cluster scope by its CTA, */
@@ -39,7 +40,8 @@ struct mbar_watch {
     struct mbar_use *others; /* and earlier ones by lanes that took no part in that, */
     uint32_t num_others, cap_others;
     uint32_t (*place)[VCLOCK_LANES]; /* for each warp and lane: index of its use in `others` + 1, 0: none; or NULL */
-    struct mbar_use *seen;           /* each warp's first poll that saw phase `saw` - 1 end, or NULL */
+    struct mbar_use *seen;           /* each warp's first poll that saw phase `saw` - 1 end; NULL: none so far */
+    uint32_t num_seen, cap_seen;
     uint64_t saw;
     struct mbar_part *parts; /* for each warp of the cluster, or NULL */
     struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */

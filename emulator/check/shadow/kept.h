@@ -32,6 +32,7 @@ bool sums_tell(const struct race *r, const struct rows *rows, const struct confl
 
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
 
+#define SMEM_MOST (256u << 10) /* bytes: more than any CTA has */
 #define BLOCK_BYTES 4096u
 #define QUAD 16u /* bytes that threads usually access together */
 #define LINE 64u /* the same of warps: rows of lanes with a word each are two lines */
@@ -90,6 +91,16 @@ struct span {
     struct pieces *pieces; /* NULL: all bytes */
 };
 
+/* A group: the quads that share a word of `parted`. Its accesses of one kind by threads are, or include, those that the
+ * quads have. */
+#define GROUP_QUADS 64u
+#define GROUP_BYTES (GROUP_QUADS * QUAD)
+struct group {
+    uint32_t time; /* of the latest; 0: none */
+    uint16_t warp; /* that made all of them, */
+    bool mixed;    /* unless several warps did, or stamps with flags */
+};
+
 /* What is remembered of BLOCK_BYTES of shared memory, until the cluster ends. */
 struct block {
     struct word *quads; /* 16 bytes each; NULL: no thread has accessed the block */
@@ -97,7 +108,8 @@ struct block {
     uint64_t lined;     /* bit for each line: it counts instead of its quads */
     uint8_t *held;      /* the values that threads wrote */
     struct word *words; /* 4 bytes each; NULL: no quad is split */
-    uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit for each quad: its words count instead */
+    uint64_t parted[BLOCK_BYTES / GROUP_BYTES]; /* bit for each quad: its words count instead */
+    struct group wrote[BLOCK_BYTES / GROUP_BYTES], read[BLOCK_BYTES / GROUP_BYTES];
 };
 
 /* The spans that have bytes in the same SPANS_BYTES of shared memory, until the cluster ends. An operand of a stage has
@@ -118,10 +130,12 @@ struct epochs; /* epochs.c */
 struct bytes_watch {
     struct epochs *epochs; /* NULL: the words below have all accesses */
     uint32_t num_blocks, num_spans;
+    uint64_t groups[SMEM_MOST / GROUP_BYTES / 64]; /* bit for each group: it may have accesses of threads */
     struct block *block;
     struct spans *spans;
     struct readers *lists; /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
+    bool lost_readers;     /* a list has dropped some */
     uint64_t most_readers; /* limit for one list: BOUND_READERS */
     uint32_t free_lists;   /* first free list + 1 */
     struct split *splits;  /* words that are split into bytes */

@@ -202,7 +202,7 @@ static void put_span(struct coming *c, struct spans *k) {
         judge_lost(c->r, k, s->from, s->to, s->write);
     for (uint32_t i = 0; i < k->num; i++) {
         struct span *old = &k->span[i];
-        if (!s->write && !old->write && !supersedes(s, old))
+        if (s->from >= old->to || old->from >= s->to || (!s->write && !old->write && !supersedes(s, old)))
             continue;
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;

@@ -85,6 +85,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
     if (list->num == t->b->most_readers)
         readers_drop_known(list, t->v->now[LAYER_FENCED]);
     readers_append(list, s, t->b->most_readers);
+    t->b->lost_readers |= list->lost;
 }
 
 /* Does a thread write the value that is there already? Then the result is the same in each order, and intended. This
@@ -275,6 +276,47 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     return lanes;
 }
 
+/* A stamp as one number. */
+static inline uint64_t stamp_bits(const struct stamp *s) {
+    uint64_t bits;
+    memcpy(&bits, s, sizeof bits);
+    return bits;
+}
+
+/* Is the stamp empty, or one with this `who`? */
+static inline bool is_mine(const struct stamp *s, uint32_t who) { return s->who == who || !stamp_bits(s); }
+
+/* The same for weak accesses by all lanes of a warp, as long as no other thread's are remembered. */
+static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[VCLOCK_LANES], bool writes) {
+    const struct stamp first = {.time = t->stamp.time, .warp = t->stamp.warp}, lane = {.lane = 1}, none = {0};
+    const uint8_t *const smem = t->owner->smem;
+    uint64_t mine = stamp_bits(&first);
+    uint32_t who = first.who, number = UINT32_MAX;
+    struct block *k = NULL;
+    uint8_t *held = NULL;
+    char *quads = NULL;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++, mine += stamp_bits(&lane), who += lane.who) {
+        const uint32_t a = (uint32_t)at[l], in = a % BLOCK_BYTES;
+        if (a / BLOCK_BYTES != number) {
+            k = &t->b->block[number = a / BLOCK_BYTES];
+            quads = (char *)k->quads;
+            held = k->held;
+            if (!quads || k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3])
+                return UINT32_MAX << l;
+        }
+        part_line(k, a);
+        struct word *q = (struct word *)(quads + in / QUAD * sizeof *q);
+        if (a % QUAD || !is_mine(&q->wrote, who) || !is_mine(&q->read, who))
+            return UINT32_MAX << l;
+        memcpy(writes ? &q->wrote : &q->read, &mine, sizeof mine);
+        if (writes) {
+            q->read = none;
+            memcpy(held + in, smem + a, QUAD);
+        }
+    }
+    return 0;
+}
+
 /* The same for a lane that accesses a word. */
 static inline bool touch_one_word(struct touch *t, uint32_t at) {
     const struct block *k = &t->b->block[at / BLOCK_BYTES];
@@ -286,6 +328,27 @@ static inline bool touch_one_word(struct touch *t, uint32_t at) {
 }
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
+
+/* An access by lanes of a warp, with these flags of its stamps, joins a group. */
+static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t flags) {
+    g->mixed = flags || (g->time && (g->mixed || g->warp != warp));
+    g->time = time > g->time ? time : g->time;
+    g->warp = (uint16_t)warp;
+}
+
+/* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
+static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
+                        uint8_t flags) {
+    for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
+        struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
+        const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
+        b->groups[i / 64] |= UINT64_C(1) << i % 64;
+        if (writes || flags)
+            join_group(&k->wrote[g], time, warp, flags);
+        if (!writes || flags)
+            join_group(&k->read[g], time, warp, flags);
+    }
+}
 
 /* With the clusters in turns, what is remembered of [from, to) may have left the cache: fetches it. */
 static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to) {
@@ -326,12 +389,15 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     if (t->owner->island->timed && to - from <= VCLOCK_LANES * QUAD)
         expect_quads(t->b, from, to + e->size);
     t->known_warp = UINT32_MAX;
+    join_groups(t->b, from, to + e->size, time, warp, t->writes, flags);
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
     if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size &&
         !(lanes = even_row(t->r, t->b, e, warp)))
         return;
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
+    if (quads && !flags && lanes == UINT32_MAX)
+        lanes = t->writes ? touch_own_quads(t, e->at, true) : touch_own_quads(t, e->at, false);
     const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
     for (uint32_t m = lanes; m; m &= m - 1) {
         if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
@@ -375,6 +441,7 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         t.stamp.lane = (uint8_t)__builtin_ctz(m);
         t.found_at = a->at[t.stamp.lane];
+        join_groups(b, t.found_at, t.found_at + a->size, a->time, a->warp, a->writes, t.stamp.flags);
         if (a->size != WORD || !remember_word(&t, t.found_at))
             touch_lane(&t, t.found_at, a->size);
         t.found += a->writes ? a->size : 0;
@@ -392,9 +459,19 @@ static inline bool is_row(const struct bytes_watch *b, const struct event_access
 /* Fast path for weak accesses by lanes with one viewer, in an order in which they share quads. False: another order, or
  * some need the full check. */
 static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
-    if (is_row(b, e))
-        return !even_row(r, b, e, warp);
-    return e->size == 2 && !e->halves && e->by.lanes == UINT32_MAX && even_across(r, b, e, warp);
+    const bool writes = e->effect & EFFECT_WRITE;
+    if (is_row(b, e)) {
+        const uint32_t at = (uint32_t)e->at[0];
+        if (even_row(r, b, e, warp))
+            return false;
+        join_groups(b, at, at + VCLOCK_LANES * e->size, r->time, warp, writes, 0);
+        return true;
+    }
+    if (e->size != 2 || e->halves || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
+        return false;
+    for (uint32_t l = 0; l < 4; l++)
+        join_groups(b, (uint32_t)e->at[l], (uint32_t)e->at[l] + QUAD, r->time, warp, writes, 0);
+    return true;
 }
 
 /* stamps_access, strand by strand. */
@@ -465,21 +542,64 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
+/* Does the operation know all accesses of the group? */
+static bool knows_group(struct touch *t, const struct group *g) {
+    return !g->time || (!g->mixed && is_known(t, &(struct stamp){g->time, {{g->warp, 0, 0}}}));
+}
+
+/* From now on quads [i, end) of a block count. */
+static inline void part_lines(struct block *k, uint32_t i, uint32_t end) {
+    for (uint32_t line = i * QUAD / LINE; k->lined && line * LINE < end * QUAD; line++)
+        part_line(k, line * LINE);
+}
+
+/* The same for accesses to quads [i, end) of a block, which are in one group. A write clears them. */
+static bool engine_group(struct touch *t, struct block *k, uint32_t i, uint32_t end) {
+    struct group *wrote = &k->wrote[i / GROUP_QUADS], *read = &k->read[i / GROUP_QUADS];
+    if (k->parted[i / GROUP_QUADS] || !knows_group(t, wrote))
+        return false;
+    if (!t->writes)
+        return true;
+    if (t->b->lost_readers || !knows_group(t, read))
+        return false;
+    if (end - i == GROUP_QUADS) {
+        const uint32_t number = (uint32_t)(k - t->b->block) * (BLOCK_BYTES / GROUP_BYTES) + i / GROUP_QUADS;
+        t->b->groups[number / 64] &= ~(UINT64_C(1) << number % 64);
+        *wrote = *read = (struct group){0};
+    }
+    part_lines(k, i, end);
+    for (; i < end; i++) {
+        k->quads[i].wrote = (struct stamp){0};
+        readers_clear(t->b, &k->quads[i].read);
+    }
+    return true;
+}
+
 /* Fast path: skips whole quads from `at` on, as long as the operation knows all accesses of threads there; a write also
  * clears them. Returns where it stopped. */
-static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
+static uint32_t engine_quads(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
     const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
     uint32_t i = first;
-    for (; at % QUAD == 0 && i < last && !(k->parted[i / 64] >> i % 64 & 1); i++) {
-        struct word *q = &k->quads[i];
-        if (q->wrote.time && !is_known(t, &q->wrote))
-            break;
-        if (!t->writes)
+    while (at % QUAD == 0 && i < last) {
+        const uint32_t next = (i / GROUP_QUADS + 1) * GROUP_QUADS, stop = next < last ? next : last;
+        if (engine_group(t, k, i, stop)) {
+            i = stop;
             continue;
-        if ((q->read.time || q->read.flags) && !are_known(t, &q->read))
+        }
+        part_lines(k, i, stop);
+        for (; i < stop && !(k->parted[i / GROUP_QUADS] >> i % GROUP_QUADS & 1); i++) {
+            struct word *q = &k->quads[i];
+            if (q->wrote.time && !is_known(t, &q->wrote))
+                break;
+            if (!t->writes)
+                continue;
+            if ((q->read.time || q->read.flags) && !are_known(t, &q->read))
+                break;
+            q->wrote = (struct stamp){0};
+            readers_clear(t->b, &q->read);
+        }
+        if (i < stop)
             break;
-        q->wrote = (struct stamp){0};
-        readers_clear(t->b, &q->read);
     }
     return at + (i - first) * QUAD;
 }
@@ -506,10 +626,9 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
 
 /* An operation's access to [at, end), which is in one block. */
 static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
-    for (uint32_t line = at & ~(LINE - 1); k->lined && line < end; line += LINE)
-        part_line(k, line);
     for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
         const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
+        part_line(k, at);
         if (!is_parted(k, at)) {
             engine_quad(t, k, at, at % QUAD == 0 && quad <= end);
             next = end < quad ? end : quad;
@@ -537,11 +656,15 @@ static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
     }
 }
 
-/* Has any thread accessed the blocks of [from, to)? */
-static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
-    for (uint32_t i = from / BLOCK_BYTES; i <= (to - 1) / BLOCK_BYTES && i < b->num_blocks; i++)
-        if (b->block[i].quads)
+/* May accesses of threads be remembered in the groups of [from, to)? */
+static bool any_groups(const struct bytes_watch *b, uint32_t from, uint32_t to) {
+    const uint32_t first = from / GROUP_BYTES, last = (to - 1) / GROUP_BYTES;
+    for (uint32_t i = first / 64; i <= last / 64 && i < sizeof b->groups / sizeof *b->groups; i++) {
+        const uint64_t after = i == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX;
+        const uint64_t before = i == last / 64 ? UINT64_MAX >> (63 - last % 64) : UINT64_MAX;
+        if (b->groups[i] & after & before)
             return true;
+    }
     return false;
 }
 
@@ -561,7 +684,7 @@ static void expect_piece(const struct bytes_watch *b, const struct pieces *p, ui
 
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s) {
-    if (!any_words(b, s->from, s->to))
+    if (!any_groups(b, s->from, s->to))
         return;
     struct viewer mine = *v;
     struct touch t = {.r = r, .owner = owner, .b = b, .v = &mine, .writes = s->write, .known_warp = UINT32_MAX};

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define GROUP 4u /* entries compared at once; the size of a clock is a multiple */
+#define GROUP 8u /* the most entries compared at once; the size of a clock is a multiple */
 #define NO_LANE UINT32_MAX
 #define MANY VCLOCK_LANES
 #define DIGIT 4u /* bits of a cluster's number for each level of a set */

@@ -6,6 +6,11 @@ struct vclock *vclock_others(struct vclock_pool *p, struct vclock *c, uint32_t w
     struct lanes t;
     if (!c || c->lane[warp] == NO_LANE || (c->lane[warp] != MANY && !(lanes >> c->lane[warp] & 1)))
         return others;
+    if (c->lane[warp] != MANY) {
+        vclock_own(p, &others)->lane[warp] = NO_LANE;
+        others->ahead[warp] = 0;
+        return others;
+    }
     vclock_unpack(c, warp, &t);
     for (uint32_t m = lanes; m; m &= m - 1)
         t.time[__builtin_ctz(m)] = c->all[warp];

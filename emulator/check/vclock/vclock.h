@@ -32,6 +32,7 @@ struct vclock_pool {
     uint32_t tokens, room;   /* tokens in use; room of a new clock */
     uint32_t exists_last;    /* the lanes that exist in the last warp of a CTA */
     uint32_t warps_each;     /* of a CTA */
+    bool wide;               /* the host has AVX2, and may use it */
     struct vclock *free;     /* for reuse */
     struct vclocks *made;    /* the memory of all clocks */
     struct vclock_pool *far; /* the pool of the clocks in sets of other clusters' clocks */
@@ -61,6 +62,8 @@ static inline void vclock_join(struct vclock_pool *p, struct vclock **into, stru
     if (from && *into != from)
         vclock_join_other(p, into, from);
 }
+/* The same if `from` knows all that *into does, and more; it becomes the same clock. False: nothing was done. */
+bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock *from);
 /* What `c` knows, but for these lanes no more than it knows of all lanes of their warp. The caller holds the result,
  * which may be NULL. */
 struct vclock *vclock_others(struct vclock_pool *p, struct vclock *c, uint32_t warp, uint32_t lanes);

@@ -71,16 +71,18 @@ static uint32_t lanes_early(const struct vclock *known, const struct mbar_init *
 
 /* For a use by threads of the mbarrier's own CTA: do they know of its initialisation? For threads of other CTAs see
  * check_published. */
-static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+static void check_init(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
-    if (e->by.op || e->by.cta != e->owner)
+    bool all = warp < 64;
+    if (e->by.op || e->by.cta != e->owner || (all && m->told >> warp & 1))
         return;
     for (uint32_t i = 0; i < w->num_strands * m->num_init; i++) {
         const struct strand *s = &w->strand[i / m->num_init];
         const struct mbar_init *init = &m->init[i % m->num_init];
         struct event_by by = e->by;
-        by.lanes = lanes_early(s->k.now[LAYER_SEEN], init, warp, s->lanes & e->by.lanes);
+        all = all && !missing_lanes(s->k.now[LAYER_SEEN], init);
+        by.lanes = all ? 0 : lanes_early(s->k.now[LAYER_SEEN], init, warp, s->lanes & e->by.lanes);
         if (!by.lanes)
             continue;
         const struct mach_origin origin = event_origin(&by);
@@ -89,6 +91,7 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
                        e->by.what, m->off);
         return;
     }
+    m->told |= (uint64_t)all << warp % 64;
 }
 
 DIAG(stored_over) = {
@@ -285,16 +288,20 @@ DIAG(phase_missed) = {
 /* At the end of a phase: are its arrivals ordered after the polls that saw the end of the phase before? Lanes of a warp
  * count as one. */
 static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
-    for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
+    const struct mbar_use *first = NULL; /* of the lowest warp */
+    for (uint32_t i = 0; m->saw == e->phase && i < m->num_seen; i++) {
         const struct mbar_use *use = &m->seen[i];
-        if (vclock_knows_any(m->m.open[LAYER_RAN], i, UINT32_MAX, use->time))
-            continue;
-        const struct mach_origin origin = event_origin(&e->by), theirs = race_origin(r, i, use->lanes, use->site);
-        mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
-                       "%s ends phase %llu of mbarrier 0x%x; nothing orders it after polls of phase %llu", e->by.what,
-                       (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
-        return;
+        if (!(first && first->warp < use->warp) &&
+            !vclock_knows_any(m->m.open[LAYER_RAN], use->warp, UINT32_MAX, use->time))
+            first = use;
     }
+    if (!first)
+        return;
+    const struct mach_origin origin = event_origin(&e->by);
+    const struct mach_origin theirs = race_origin(r, first->warp, first->lanes, first->site);
+    mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
+                   "%s ends phase %llu of mbarrier 0x%x; nothing orders it after polls of phase %llu", e->by.what,
+                   (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
 }
 
 DIAG(expects_late) = {
@@ -315,7 +322,7 @@ static void check_expect(struct race *r, const struct event_sync *e, const struc
               (unsigned long long)e->phase, e->off);
 }
 
-void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+void verdict_mbar_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     if (e->kind == SYNC_MBAR_PHASE) {
         check_seen(r, e, m);
         return;

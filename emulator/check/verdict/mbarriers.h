@@ -14,7 +14,7 @@
 #include "check/know/cluster.h"
 
 /* On SYNC_MBAR_*, before mbars_sync. `n` is the note of the operation that does it, or NULL. */
-void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n);
+void verdict_mbar_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n);
 /* On a store to shared memory: does it overwrite an mbarrier that is not invalidated? */
 void verdict_mbar_store(struct race *r, const struct event_access *e);
 /* On LIFE_MBAR_INVAL, before mbars_end: do the executing threads know of all uses? */
