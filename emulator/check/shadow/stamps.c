@@ -337,8 +337,8 @@ static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t fl
 }
 
 /* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
-static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
-                        uint8_t flags) {
+static __attribute__((noinline)) void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time,
+                                                  uint32_t warp, bool writes, uint8_t flags) {
     for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
         struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
         const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
@@ -348,6 +348,17 @@ static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint3
         if (!writes || flags)
             join_group(&k->read[g], time, warp, flags);
     }
+}
+
+/* The same for the latest access of all, which has no flags. */
+static inline void join_latest(struct bytes_watch *b, uint32_t from, uint32_t bytes, uint32_t time, uint32_t warp,
+                               bool writes) {
+    struct block *k = &b->block[from / BLOCK_BYTES];
+    struct group *g = (writes ? k->wrote : k->read) + from % BLOCK_BYTES / GROUP_BYTES;
+    if (g->time && g->warp == warp && from % GROUP_BYTES + bytes <= GROUP_BYTES)
+        g->time = time;
+    else
+        join_groups(b, from, from + bytes, time, warp, writes, 0);
 }
 
 /* With the clusters in turns, what is remembered of [from, to) may have left the cache: fetches it. */
@@ -461,16 +472,15 @@ static inline bool is_row(const struct bytes_watch *b, const struct event_access
 static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
     const bool writes = e->effect & EFFECT_WRITE;
     if (is_row(b, e)) {
-        const uint32_t at = (uint32_t)e->at[0];
         if (even_row(r, b, e, warp))
             return false;
-        join_groups(b, at, at + VCLOCK_LANES * e->size, r->time, warp, writes, 0);
+        join_latest(b, (uint32_t)e->at[0], VCLOCK_LANES * e->size, r->time, warp, writes);
         return true;
     }
     if (e->size != 2 || e->halves || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
         return false;
     for (uint32_t l = 0; l < 4; l++)
-        join_groups(b, (uint32_t)e->at[l], (uint32_t)e->at[l] + QUAD, r->time, warp, writes, 0);
+        join_latest(b, (uint32_t)e->at[l], QUAD, r->time, warp, writes);
     return true;
 }
 
