@@ -160,22 +160,24 @@ struct row {
     uint32_t known_warp, known_time; /* cache: all lanes of this warp are known up to this time */
 };
 
-static __attribute__((noinline)) void look(struct row *x, uint32_t warp) {
-    const struct strand *all = x->r->warps[x->warp].strand;
-    x->known_warp = warp;
-    x->known_time = vclock_all_lanes(all->k.now[LAYER_ORDER], warp); /* verdict_known_time, if it needs no viewer */
-    if (x->r->strict) {
-        const struct viewer v = viewer_of_strand(x->r, &x->e->by, x->warp, all, x->e->effect);
-        x->known_time = verdict_known_time(x->r, warp, &v);
-    }
+/* verdict_known_time for `warp`, which has one strand. By default it needs no viewer. */
+static __attribute__((noinline)) uint32_t known_time(const struct race *r, const struct event_access *e, uint32_t warp,
+                                                     uint32_t of) {
+    const struct strand *all = r->warps[warp].strand;
+    if (!r->strict)
+        return vclock_all_lanes(all->k.now[LAYER_ORDER], of);
+    const struct viewer v = viewer_of_strand(r, &e->by, warp, all, e->effect);
+    return verdict_known_time(r, of, &v);
 }
 
 /* As is_plain, for a stamp of others than the lanes themselves. */
 static inline bool row_knows(struct row *x, const struct stamp *s) {
     if (s->flags || !s->time)
         return !s->flags;
-    if (s->warp != x->known_warp)
-        look(x, s->warp);
+    if (s->warp != x->known_warp) {
+        x->known_warp = s->warp;
+        x->known_time = known_time(x->r, x->e, x->warp, s->warp);
+    }
     return s->time <= x->known_time;
 }
 
@@ -187,40 +189,42 @@ static inline bool row_fits(struct row *x, const struct word *w, uint32_t who) {
 /* On an access to `num` places of `bytes` bytes, all quads or all lines, from *w on; each has so many lanes more than
  * the one before. Returns how many it enters: those before the first that needs the full check. */
 static inline uint32_t row_places(struct row *x, struct word *w, uint32_t num, uint32_t bytes, uint32_t lanes) {
-    const uint32_t time = x->r->time, next = lanes * (struct stamp){.lane = 1}.who;
-    uint32_t who = x->who;
+    const struct stamp first = {.time = x->r->time, .who = x->who}, lane = {.lane = 1};
+    const uint64_t next = lanes * stamp_bits(&lane), none = 0;
+    uint64_t mine = stamp_bits(&first);
     if (!(x->e->effect & EFFECT_WRITE)) {
-        for (uint32_t i = 0; i < num; i++, w++, who += next) {
-            if (!row_fits(x, w, who))
+        for (uint32_t i = 0; i < num; i++, w++, mine += next) {
+            if (!row_fits(x, w, (uint32_t)(mine >> 32)))
                 return i;
-            w->read = (struct stamp){.time = time, .who = who};
+            memcpy(&w->read, &mine, sizeof mine);
         }
         return num;
     }
     const uint8_t *from = x->e->owner->smem + x->e->at[0];
     uint8_t *held = x->k->held + x->at;
-    for (uint32_t i = 0; i < num; i++, w++, who += next, held += bytes, from += bytes) {
-        if (!row_fits(x, w, who))
+    for (uint32_t i = 0; i < num; i++, w++, mine += next, held += bytes, from += bytes) {
+        if (!row_fits(x, w, (uint32_t)(mine >> 32)))
             return i;
-        *w = (struct word){.wrote = {.time = time, .who = who}};
+        memcpy(&w->wrote, &mine, sizeof mine);
+        memcpy(&w->read, &none, sizeof none);
         memcpy(held, from, bytes);
     }
     return num;
 }
 
 /* On a row whose lines do not all count: by quads. Returns the lanes that need the full check. */
-static __attribute__((noinline)) uint32_t row_quads(struct row *x, uint32_t size) {
-    const uint32_t end = x->at + VCLOCK_LANES * size, num = (end - x->at) / QUAD;
+static __attribute__((noinline)) uint32_t row_quads(struct row x) {
+    const uint32_t size = x.e->size, end = x.at + VCLOCK_LANES * size, num = (end - x.at) / QUAD;
     const uint32_t lanes = QUAD >> __builtin_ctz(size);
-    for (uint32_t at = x->at; at < end; at += QUAD)
-        part_line(x->k, at);
-    if (any_parted(x->k, x->at / QUAD, num))
+    for (uint32_t at = x.at; at < end; at += QUAD)
+        part_line(x.k, at);
+    if (any_parted(x.k, x.at / QUAD, num))
         return UINT32_MAX;
-    const uint32_t done = row_places(x, x->k->quads + x->at / QUAD, num, QUAD, lanes);
+    const uint32_t done = row_places(&x, x.k->quads + x.at / QUAD, num, QUAD, lanes);
     if (done < num)
         return UINT32_MAX << done * lanes;
-    for (uint32_t at = x->at; at % LINE == 0 && at + LINE <= end; at += LINE)
-        join_line(x->k, at / LINE);
+    for (uint32_t at = x.at; at % LINE == 0 && at + LINE <= end; at += LINE)
+        join_line(x.k, at / LINE);
     return 0;
 }
 
@@ -233,7 +237,7 @@ uint32_t even_row(struct race *r, struct bytes_watch *b, const struct event_acce
     x.who = (struct stamp){.warp = (uint16_t)warp, .lane = shares[size] - 1}.who;
     const uint32_t num = VCLOCK_LANES * size / LINE, lanes = LINE >> __builtin_ctz(size);
     if (!num || at % LINE || ~k->lined >> in / LINE << (64 - num))
-        return row_quads(&x, size);
+        return row_quads(x);
     const uint32_t done = row_places(&x, k->lines + in / LINE, num, LINE, lanes);
     return done == num ? 0 : UINT32_MAX << done * lanes;
 }

@@ -276,13 +276,6 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     return lanes;
 }
 
-/* A stamp as one number. */
-static inline uint64_t stamp_bits(const struct stamp *s) {
-    uint64_t bits;
-    memcpy(&bits, s, sizeof bits);
-    return bits;
-}
-
 /* Is the stamp empty, or one with this `who`? */
 static inline bool is_mine(const struct stamp *s, uint32_t who) { return s->who == who || !stamp_bits(s); }
 

@@ -77,6 +77,13 @@ static inline void hold(const struct touch *t, const struct block *k, uint32_t a
     memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), bytes);
 }
 
+/* A stamp as one number: its `who` is the upper half. */
+static inline uint64_t stamp_bits(const struct stamp *s) {
+    uint64_t bits;
+    memcpy(&bits, s, sizeof bits);
+    return bits;
+}
+
 /* --- known accesses ----------------------------------------------------------------------------------------------- */
 
 /* Fast path: is the stamp's access known to be ordered before this one? Stamps with flags need the full check; but an
