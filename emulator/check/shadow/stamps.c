@@ -92,7 +92,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
  * also covers lanes that write one place with one instruction: a later read gets the value of one of these lanes.
  * The value is read from memory after the instruction, so it is that lane's value for all of them. */
 static bool is_same_write(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
-    return t->writes && !t->v->note && !memcmp(k->held + at % BLOCK_BYTES, written_at(t, at), bytes);
+    return t->writes && !t->v->note && is_held(t, k, at, bytes);
 }
 
 /* Fast path: a plainly ordered access replaces the earlier ones. The caller keeps a write's value. False: nothing was
@@ -310,10 +310,22 @@ static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[
     return 0;
 }
 
+/* Fast path for an atomic after atomics, none with a scope that leaves out a thread: they do not race (8.7.1). */
+static inline bool touch_after_atomics(const struct touch *t, struct word *w) {
+    if (t->stamp.flags != STAMP_STRONG || !t->writes || stamp_bits(&w->read) ||
+        (w->wrote.flags != STAMP_STRONG && stamp_bits(&w->wrote)))
+        return false;
+    w->wrote = t->stamp;
+    return true;
+}
+
 /* The same for a lane that accesses a word. */
 static inline bool touch_one_word(struct touch *t, uint32_t at) {
     const struct block *k = &t->b->block[at / BLOCK_BYTES];
-    if (at % WORD || !k->quads || !is_parted(k, at) || !touch_plainly(t, word_at(k, at), &t->stamp, t->writes))
+    if (at % WORD || !k->quads || !is_parted(k, at))
+        return false;
+    struct word *w = word_at(k, at);
+    if (!touch_after_atomics(t, w) && !touch_plainly(t, w, &t->stamp, t->writes))
         return false;
     if (t->writes)
         hold(t, k, at, WORD);

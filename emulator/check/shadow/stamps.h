@@ -72,9 +72,20 @@ static inline void part_line(struct block *k, uint32_t at) {
         even_part_line(k, line_of(at));
 }
 
-/* Keeps the value that is written. */
+/* Keeps the value that is written to a place: a quad, a word or a byte. */
 static inline void hold(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
-    memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), bytes);
+    uint8_t *const held = k->held + at % BLOCK_BYTES;
+    if (bytes == WORD)
+        memcpy(held, written_at(t, at), WORD);
+    else if (bytes == QUAD)
+        memcpy(held, written_at(t, at), QUAD);
+    else
+        *held = *written_at(t, at);
+}
+/* Is it the value that is there already? */
+static inline bool is_held(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
+    const uint8_t *const held = k->held + at % BLOCK_BYTES;
+    return !(bytes == WORD ? memcmp(held, written_at(t, at), WORD) : memcmp(held, written_at(t, at), bytes));
 }
 
 /* A stamp as one number: its `who` is the upper half. */
