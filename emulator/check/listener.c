@@ -11,6 +11,7 @@
 struct checked {
     struct race known;
     struct shadow *shadow;
+    bool grids; /* check/grids/ wants to know of the launch's accesses */
 };
 
 /* The same for a launch. */
@@ -28,6 +29,7 @@ static void begin(const struct listener *self, struct cluster *cl) {
     struct checked *c = xcalloc(1, sizeof *c);
     race_begin(&c->known, cl, launch ? &launch->known : NULL);
     c->shadow = shadow_new(&c->known, launch ? launch->cells : NULL);
+    c->grids = grids_wants(self->ctx);
     *event_watch(self, &cl->cta[0]) = c;
 }
 
@@ -49,17 +51,11 @@ static bool count(struct race *r, uint32_t events) {
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-/* A read or write of memory. Each receiver ignores what is not its own. A thread's strong access first learns and
- * passes on what its word says; then the access is judged with that knowledge. */
-static void access(const struct listener *self, const struct event_access *e) {
-    struct checked *c = checked_of(self, e->by.cta->cluster);
+/* Each receiver ignores what is not its own. A thread's strong access first learns and passes on what its word says;
+ * then the access is judged with that knowledge. */
+static __attribute__((noinline)) void access_any(const struct listener *self, struct checked *c,
+                                                 const struct event_access *e) {
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!c)
-        return;
-    if (!count(&c->known, !e->by.op)) {
-        race_lost(&c->known, BOUND_EVENTS);
-        return;
-    }
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
         flags_sync(&c->known, e);
     if (c->known.strict && e->agent == AGENT_THREAD && e->space == SPACE_SHARED && e->effect & EFFECT_WRITE)
@@ -69,9 +65,24 @@ static void access(const struct listener *self, const struct event_access *e) {
         n = note_again(&c->known, self, e->by.op);
     if (e->space == SPACE_SHARED && e->owner != e->by.cta)
         verdict_peer(&c->known, e, n);
-    if (e->space == SPACE_GLOBAL && grids_wants(self->ctx))
+    if (e->space == SPACE_GLOBAL && c->grids)
         grids_access(self->ctx, &c->known, e, n);
     shadow_access(c->shadow, e, n);
+}
+
+/* A read or write of memory. Most are weak accesses of threads to shared memory of their CTA, or to global memory while
+ * one kernel runs. They concern only the shadow. */
+static void access(const struct listener *self, const struct event_access *e) {
+    struct checked *c = checked_of(self, e->by.cta->cluster);
+    if (!c)
+        return;
+    if (!count(&c->known, !e->by.op))
+        race_lost(&c->known, BOUND_EVENTS);
+    else if (e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && !c->known.strict &&
+             (e->space == SPACE_SHARED ? e->owner == e->by.cta : !c->grids))
+        shadow_access(c->shadow, e, NULL);
+    else
+        access_any(self, c, e);
 }
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */

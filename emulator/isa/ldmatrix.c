@@ -66,6 +66,7 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
 }
 
 /* Each lane reads or writes the two elements that its register holds: side by side, but for .trans. */
+typedef uint64_t two_longs __attribute__((vector_size(16), aligned(8), may_alias));
 static void tell_matrix(const struct warp *w, const struct insn *in, const uint64_t row[8], bool trans,
                         enum event_effect effect) {
     if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
@@ -85,9 +86,11 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const uint6
     if (!trans)
         isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
     for (uint32_t h = 0; trans && h < 2; h++) {
-        for (uint32_t col = 0; col < 8; col++)
-            for (uint32_t l = 0; l < 4; l++)
-                t.at[4 * col + l] = row[2 * l + h] + 2 * col;
+        two_longs first = {row[h], row[2 + h]}, other = {row[4 + h], row[6 + h]};
+        for (uint32_t col = 0; col < 8; col++, first += 2, other += 2) {
+            *(two_longs *)(t.at + 4 * col) = first;
+            *(two_longs *)(t.at + 4 * col + 2) = other;
+        }
         isa_tell_at(w, in, &t, 2, WARP_ALL_LANES, effect, NULL);
     }
 }

@@ -206,8 +206,19 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
     return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));
 }
 
-/* Each half of the warp loads words that follow each other, or all the same word, and nobody listens; the handler has
- * all else. */
+/* The same for words that are found, and told. */
+static __attribute__((noinline)) const struct chain_op *load_told(char *base, const struct chain_op *op, struct warp *w,
+                                                                  const struct reach_halves *half) {
+    slot_lanes *const d = (void *)(base + op->at[0]);
+    const lanes none = {0};
+    reach_halves_load((uint32_t *)(void *)d, half);
+    w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
+    reach_tell_halves(w, op->in, half, false, EFFECT_READ);
+    op++;
+    return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));
+}
+
+/* Each half of the warp loads words that follow each other, or all the same word; the handler has all else. */
 #define PER_HALF (64 / sizeof(lanes)) /* parts; of addresses twice as many */
 #define APART(k, n)                                                                                                    \
     apart |= (n ? (longs)h##k : WIDE_LOAD(1, k)) ^                                                                     \
@@ -225,9 +236,10 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
         const uint64_t step[2] = {0 - (uint64_t)half.row[0], 0 - (uint64_t)half.row[1]};                               \
         longs apart = {0};                                                                                             \
         EACH_WIDE(APART, n)                                                                                            \
-        if (!is_zero(apart) || events_wanted(w->gpu, isa_wants(XS_GLOBAL, EFFECT_READ)) ||                             \
-            !reach_halves_at(w, first[0] + offset, first[1] + offset, &half))                                          \
+        if (!is_zero(apart) || !reach_halves_at(w, first[0] + offset, first[1] + offset, &half))                       \
             return by_handler(base, op, w);                                                                            \
+        if (events_wanted(w->gpu, isa_wants(XS_GLOBAL, EFFECT_READ)))                                                  \
+            return load_told(base, op, w, &half);                                                                      \
         slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
         lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                            \
         op++;                                                                                                          \

@@ -201,17 +201,7 @@ static bool mem_has_halves(const struct mem_form *f) {
 
 static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,
                                                   const struct reach_halves *h, bool shared, enum event_effect effect) {
-    struct isa_lanes t;
-    t.cta = shared ? w->cta : NULL;
-    t.halves = true;
-    t.step = h->row[0] ? 4 : 0;
-    t.high = h->row[1] ? 4 : 0;
-    t.affine = t.step == t.high && h->apart == 16 * t.step;
-    for (uint64_t l = 0; l < MACH_WARP / 2; l++) {
-        t.at[l] = h->at + l * (uint64_t)t.step;
-        t.at[16 + l] = h->at + (uint64_t)h->apart + l * (uint64_t)t.high;
-    }
-    isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
+    reach_tell_halves(w, in, h, shared, effect);
 }
 
 /* False: not so simple, and nothing has happened. */

@@ -9,6 +9,7 @@
 #define ISA_REACH_H
 
 #include "isa/isa.h"
+#include "isa/tell.h"
 #include "isa/unit.h"
 #include "simd/vectors.h"
 
@@ -407,6 +408,20 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
             for (uint32_t l = 0; l < 16; l++)
                 d[l] = word;
     }
+}
+
+/* They have been read or written. */
+REACH_INLINE void reach_tell_halves(const struct warp *w, const struct insn *in, const struct reach_halves *h,
+                                    bool shared, enum event_effect effect) {
+    struct isa_lanes t;
+    t.cta = shared ? w->cta : NULL;
+    t.halves = true;
+    t.step = h->row[0] ? 4 : 0;
+    t.high = h->row[1] ? 4 : 0;
+    t.affine = t.step == t.high && h->apart == 16 * t.step;
+    isa_lanes_apart(t.at, MACH_WARP / 2, h->at, (uint64_t)t.step);
+    isa_lanes_apart(t.at + MACH_WARP / 2, MACH_WARP / 2, h->at + (uint64_t)h->apart, (uint64_t)t.high);
+    isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
 }
 
 #endif

@@ -52,7 +52,15 @@ void isa_read_semantics(struct insn *in) {
 }
 
 void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync *e) {
-    e->by = isa_by(w, in, lanes);
+    struct event_by *by = &e->by; /* member by member: a copy of what was just written has to wait for it */
+    by->cta = w->cta;
+    by->op = NULL;
+    by->site = &in->src->site;
+    by->what = ptx_op_text(in->src->op);
+    by->warp = w->index;
+    by->lanes = lanes;
+    by->order = (enum event_order)in->order;
+    by->scope = (enum event_scope)in->scope;
     e->owner = w->cta;
     events_send_sync(w->gpu, e);
 }

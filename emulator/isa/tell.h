@@ -28,12 +28,23 @@ struct isa_lanes {
     int64_t step, high;
     uint64_t at[MACH_WARP];
 };
+/* The addresses of n lanes, `step` bytes apart; n is a multiple of 4. */
+static inline void isa_lanes_apart(uint64_t *at, uint32_t n, uint64_t first, uint64_t step) {
+#ifdef __AVX2__
+    typedef uint64_t longs __attribute__((vector_size(32), aligned(8), may_alias));
+    longs next = {first, first + step, first + 2 * step, first + 3 * step};
+    for (uint32_t l = 0; l < n; l += 4, next += 4 * step)
+        *(longs *)(at + l) = next;
+#else
+    for (uint32_t l = 0; l < n; l++, first += step)
+        at[l] = first;
+#endif
+}
 /* All lanes, `step` bytes apart. */
 static inline void isa_lanes_row(struct isa_lanes *t, uint64_t first, int64_t step) {
     t->affine = t->halves = true;
     t->step = t->high = step;
-    for (uint32_t l = 0; l < MACH_WARP; l++, first += (uint64_t)step)
-        t->at[l] = first;
+    isa_lanes_apart(t->at, MACH_WARP, first, (uint64_t)step);
 }
 /* All lanes, with the addresses in at[]. */
 static inline void isa_lanes_halves(struct isa_lanes *t) {

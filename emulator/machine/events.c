@@ -52,20 +52,16 @@ struct mach_origin event_origin(const struct event_by *by) {
 
 /* --- which kinds an event is of ----------------------------------------------------------------------------------- */
 
-static bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
+static inline bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
 
-static uint32_t access_wants(const struct event_access *e) {
-    switch (e->space) {
-    case SPACE_TENSOR:
-        return WANT_TENSOR;
-    case SPACE_GLOBAL:
-        return by_threads(e->agent) ? WANT_GLOBAL : WANT_ENGINE_GLOBAL;
-    case SPACE_SHARED:
-        break;
-    }
-    if (by_threads(e->agent))
-        return e->effect & EFFECT_WRITE ? WANT_SHARED_WRITE : WANT_SHARED_READ;
-    return e->effect & EFFECT_WRITE ? WANT_ENGINE_WRITE : WANT_ENGINE_READ;
+static inline uint32_t access_wants(const struct event_access *e) {
+    static const uint32_t wants[][2][2] = {
+        /* engines: reads, writes; threads: the same */
+        [SPACE_SHARED] = {{WANT_ENGINE_READ, WANT_ENGINE_WRITE}, {WANT_SHARED_READ, WANT_SHARED_WRITE}},
+        [SPACE_TENSOR] = {{WANT_TENSOR, WANT_TENSOR}, {WANT_TENSOR, WANT_TENSOR}},
+        [SPACE_GLOBAL] = {{WANT_ENGINE_GLOBAL, WANT_ENGINE_GLOBAL}, {WANT_GLOBAL, WANT_GLOBAL}},
+    };
+    return wants[e->space][by_threads(e->agent)][(e->effect & EFFECT_WRITE) != 0];
 }
 
 /* Kinds that one bit stands for follow each other. */
@@ -78,13 +74,19 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
 #define SEND(kind, is_of)                                                                                              \
-    void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) {                                     \
-        const uint32_t wants = is_of;                                                                                  \
-        for (uint32_t i = 0; i < gpu->num_listeners; i++) {                                                            \
-            const struct listener *l = &gpu->listeners[i];                                                             \
-            if (l->wants & wants && l->kind)                                                                           \
-                l->kind(l, e);                                                                                         \
-        }                                                                                                              \
+    static inline void send_##kind(const struct listener *l, uint32_t wants, const struct event_##kind *e) {           \
+        if (l->wants & wants && l->kind)                                                                               \
+            l->kind(l, e);                                                                                             \
+    }                                                                                                                  \
+    static __attribute__((noinline)) void all_##kind(const struct gpu *gpu, const struct event_##kind *e) {            \
+        for (uint32_t i = 0; i < gpu->num_listeners; i++)                                                              \
+            send_##kind(&gpu->listeners[i], is_of, e);                                                                 \
+    }                                                                                                                  \
+    void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) { /* mostly to one listener */        \
+        if (gpu->num_listeners == 1)                                                                                   \
+            send_##kind(gpu->listeners, is_of, e);                                                                     \
+        else                                                                                                           \
+            all_##kind(gpu, e);                                                                                        \
     }
 SEND(access, access_wants(e))
 SEND(sync, sync_wants(e->kind))

@@ -99,15 +99,24 @@ enum ptx_kind {
     PTX_KIND_COUNT
 };
 
-const char *ptx_op_text(enum ptx_op op);
-const char *ptx_op_section(enum ptx_op op); /* "9.7.1.1" */
-enum ptx_family ptx_op_family(enum ptx_op op);
+struct ptx_op_row {
+    const char *text, *section; /* "9.7.1.1" */
+    enum ptx_family family;
+    const char *operands; /* what may stand where: the legend of opcodes.def */
+};
+extern const struct ptx_op_row ptx_ops[PTX_OP_COUNT];
+static inline const struct ptx_op_row *ptx_op_row(enum ptx_op op) {
+    return &ptx_ops[(unsigned)op < PTX_OP_COUNT ? op : 0];
+}
+static inline const char *ptx_op_text(enum ptx_op op) { return ptx_op_row(op)->text; }
+static inline const char *ptx_op_section(enum ptx_op op) { return ptx_op_row(op)->section; }
+static inline enum ptx_family ptx_op_family(enum ptx_op op) { return ptx_op_row(op)->family; }
+static inline const char *ptx_op_operands(enum ptx_op op) { return ptx_op_row(op)->operands; }
 /* Does it compute registers from registers, and no address? */
 static inline bool ptx_op_computes(enum ptx_op op) {
     const enum ptx_family f = ptx_op_family(op);
     return f >= PTX_FAMILY_arithmetic && f <= PTX_FAMILY_permute;
 }
-const char *ptx_op_operands(enum ptx_op op); /* what may stand where: the legend of opcodes.def */
 const char *ptx_mod_text(enum ptx_mod mod);
 enum ptx_kind ptx_mod_kind(enum ptx_mod mod);
 unsigned ptx_mod_number(enum ptx_mod mod); /* the number in its text: .v4, .2d, .x128, .cta_group::2; 0 without one */

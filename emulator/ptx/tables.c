@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *text, *section;
-    enum ptx_family family;
-    const char *operands;
-} ops[PTX_OP_COUNT] = {
+const struct ptx_op_row ptx_ops[PTX_OP_COUNT] = {
     [PTX_OP_unknown] = {"(unknown)", "9.7", PTX_FAMILY_none, "-"},
 #define OP(name, text, section, family, operands) [PTX_OP_##name] = {text, section, PTX_FAMILY_##family, operands},
 #include "ptx/opcodes.def"
@@ -36,14 +32,6 @@ static const struct {
 #include "ptx/sregs.def"
 #undef SREG
 };
-
-const char *ptx_op_text(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].text; }
-
-const char *ptx_op_section(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].section; }
-
-enum ptx_family ptx_op_family(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].family; }
-
-const char *ptx_op_operands(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].operands; }
 
 const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].text; }
 

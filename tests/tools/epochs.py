@@ -64,8 +64,23 @@ class Kernel(drawn.Kernel):
         else:
             self.move(operation, "shared", size, guard)
 
+    def long(self):
+        """An access, and then many of one kind at other bytes, all without a conflict: they fill the log of accesses."""
+        size = self.draw.choice((1, 2, 4, 4, 8, 16))
+        factor = self.draw.choice((size, size, 16))
+        self.add("mul.lo.u32 %%x, %%thread, %d;" % factor, "add.u32 %a, %s, %x;")
+        self.move(self.draw.choice(("ld", "st")), "shared", size, "")
+        self.add("add.u32 %%a, %%a, %d;" % BYTES, "mov.u32 %x, 900;", "LONG:")
+        if self.draw.random() < 0.4:
+            self.add("and.b32 %a, %a, -4;", "red.shared.add.u32 [%a], 1;")
+        else:
+            self.move(self.draw.choice(("ld", "st")), "shared", size, "")
+        self.add("sub.u32 %x, %x, 1;", "setp.ne.u32 %p, %x, 0;", "@%p bra LONG;")
+
     def text(self, plain):
-        rounds = self.draw.choice((1, 1, 1, 20))  # 20 fill the log of accesses
+        rounds = self.draw.choice((1, 1, 1, 20))
+        if rounds == 1 and self.draw.random() < 0.2:
+            self.long()
         self.arrivals = 2 if rounds == 1 else 15
         self.fill(40, self.draw.uniform(0.2, 0.8))
         return self.written("", [".reg .b32 %a, %s;", ".shared .align 16 .b8 mem[%d];" % (2 * BYTES),

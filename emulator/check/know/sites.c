@@ -5,7 +5,7 @@
 
 #define LOOKS 4096u /* accesses that sites_before searches */
 
-void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
+void sites_remember_other(struct sites *s, uint32_t time, const struct diag_site *site) {
     if (!s->most || (s->end && s->log[(s->next ? s->next : s->room) - 1].time == time))
         return;
     if (s->end == s->room && s->room < s->most) {

@@ -20,7 +20,15 @@ struct sites {
 };
 
 /* At an access by an instruction of the warp, or at the issue of an operation. */
-void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site);
+void sites_remember_other(struct sites *s, uint32_t time, const struct diag_site *site);
+static inline void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
+    if (!s->next || s->next >= s->room || s->log[s->next - 1].time == time) {
+        sites_remember_other(s, time, site);
+        return;
+    }
+    s->log[s->next++] = (struct site_time){time, site};
+    s->end++;
+}
 /* The line of the access at that time; NULL: forgotten. */
 const struct diag_site *sites_find(const struct sites *s, uint32_t time);
 bool sites_is_forgotten(const struct sites *s, uint32_t time);

@@ -38,6 +38,7 @@ struct region {
     atomic_bool sorted;            /* its accesses have moved to the pages; before that: */
     struct listed *reads, *writes; /* lists in which no write shares bytes with another access */
     uint32_t num_reads, cap_reads, num_writes, cap_writes;
+    uint32_t latest[LOOP_READS]; /* where the latest reads begin, by their numbers; perhaps some are gone */
     struct extent {
         uint32_t from, to;
     } read, written;                              /* all listed ones are within it */
@@ -253,6 +254,14 @@ static bool is_again(struct listed *list, uint32_t num, const struct listed *l) 
     return false;
 }
 
+/* Does one of so many begin at `at`? */
+static inline bool is_among(const uint32_t latest[LOOP_READS], uint32_t at) {
+    uint32_t among = 0;
+    for (uint32_t i = 0; i < LOOP_READS; i++)
+        among |= -(uint32_t)(latest[i] == at);
+    return among;
+}
+
 /* Would it change nothing to list this access? Then it needs no lock. It must be a read that list() would drop, from
  * sectors that all have a dropped read of its kind. And it must not repeat one of the latest listed reads, whose entry
  * would then be renewed (is_again). */
@@ -286,7 +295,7 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
     uint32_t *num = writes ? &region->num_writes : &region->num_reads;
     uint32_t *cap = writes ? &region->cap_writes : &region->cap_reads;
     const uint64_t most = event_bound(c->room.gpu, BOUND_READS);
-    if (!writes && is_again(*to, *num, l))
+    if (!writes && is_among(region->latest, l->at) && is_again(*to, *num, l))
         return;
     if (*num >= most && !writes) {
         lose_read(region, l);
@@ -298,25 +307,24 @@ static void list(struct cells *c, struct region *region, const struct listed *l)
         return;
     }
     *to = grown;
+    if (!writes)
+        region->latest[*num % LOOP_READS] = l->at;
     (*to)[(*num)++] = *l;
     extend(writes ? &region->written : &region->read, l);
 }
 
 /* The region of that number in the list; NULL: no access so far. */
-static struct region *find_region(struct region *list, uint64_t number) {
+static inline struct region *find_region(struct region *list, uint64_t number) {
     while (list && list->number != number)
         list = list->next;
     return list;
 }
 
 /* The region with that number, new at its first access. */
-static struct region *region_in(struct shard *s, uint64_t number) {
+static __attribute__((noinline)) struct region *new_region(struct shard *s, uint64_t number) {
     struct region *_Atomic *list = &s->regions[number / SHARDS % SHARD_LISTS];
-    struct region *k = find_region(*list, number);
-    if (k)
-        return k;
     pthread_mutex_lock(&s->lock);
-    k = find_region(*list, number);
+    struct region *k = find_region(*list, number);
     if (!k) {
         k = xcalloc(1, sizeof *k);
         k->number = number;
@@ -325,6 +333,10 @@ static struct region *region_in(struct shard *s, uint64_t number) {
     }
     pthread_mutex_unlock(&s->lock);
     return k;
+}
+static inline struct region *region_in(struct shard *s, uint64_t number) {
+    struct region *k = find_region(s->regions[number / SHARDS % SHARD_LISTS], number);
+    return k ? k : new_region(s, number);
 }
 
 /* Lists an access, if it can be. False: the region is sorted. */
@@ -392,6 +404,21 @@ uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64
     if (locked)
         pthread_mutex_unlock(&s->lock);
     return lanes;
+}
+
+bool cells_list_row(struct cells *c, const struct mark *m, uint64_t at, uint32_t size) {
+    const uint64_t number = at >> REGION_SHIFT;
+    struct shard *s = &c->shard[number % SHARDS];
+    struct region *region = region_in(s, number);
+    if (region->sorted || region->dropped || region->any_lost || (at + size - 1) >> REGION_SHIFT != number)
+        return false;
+    const struct listed l = {.who = brief_of(m), .at = at % (1u << REGION_SHIFT), .size = (uint16_t)size, .rows = 1};
+    pthread_mutex_lock(&s->lock);
+    const bool takes = !region->sorted && !region->num_writes && !region->dropped && !region->any_lost;
+    if (takes)
+        list(c, region, &l);
+    pthread_mutex_unlock(&s->lock);
+    return takes;
 }
 
 void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {

@@ -28,12 +28,13 @@
 #define STRONG (WHO - 2) /* atomics of any threads, but no other strong accesses */
 #define LAST_EPOCH (UINT32_MAX >> WHO_BITS)
 #define LOG_FIRST (16u << 10) /* bytes of a log, at first, */
-#define LOG_MOST (64u << 10)  /*  and at most */
+#define LOG_MOST (128u << 10) /*  and at most */
 #define TRIES 256u            /* more misses than this, and than hits: the CTA goes on without epochs */
 
 #define HALF (VCLOCK_LANES / 2)
 
-/* An entry of the log, a multiple of 8 bytes. Uneven addresses of the lanes follow it, and then what they wrote.
+/* An entry of the log, a multiple of 8 bytes. Uneven addresses of the lanes follow it, in words if they have words, and
+ * then what the lanes wrote.
  * `strong`: an atomic, or any access with an order (STAMP_STRONG); the cells' STRONG is for atomics alone. */
 struct entry {
     uint32_t time, lanes;
@@ -90,10 +91,39 @@ void epochs_free(struct epochs *p) {
 
 /* --- the log ------------------------------------------------------------------------------------------------------ */
 
+/* The bytes of a lane's uneven address: words of shared memory are fewer than 1 << 16. */
+static inline uint32_t place_bytes(const struct entry *n) {
+    return n->size < WORD ? sizeof(uint32_t) : sizeof(uint16_t);
+}
+
 static uint32_t entry_bytes(const struct entry *n) {
     const uint32_t lanes = (uint32_t)__builtin_popcount(n->lanes);
-    const uint32_t bytes = sizeof *n + (n->even ? 0 : lanes * WORD) + (n->writes ? lanes * n->size : 0);
+    const uint32_t bytes = sizeof *n + (n->even ? 0 : lanes * place_bytes(n)) + (n->writes ? lanes * n->size : 0);
     return (bytes + 7) & ~7u;
+}
+
+/* Writes the uneven addresses; returns their end. */
+static uint8_t *put_places(uint8_t *to, const struct entry *n, const uint64_t *at) {
+    const uint32_t bytes = place_bytes(n);
+    if (n->size < WORD)
+        for (uint32_t m = n->lanes; m; m &= m - 1, to += bytes)
+            memcpy(to, &(uint32_t){(uint32_t)at[__builtin_ctz(m)]}, sizeof(uint32_t));
+    else
+        for (uint32_t m = n->lanes; m; m &= m - 1, to += bytes)
+            memcpy(to, &(uint16_t){(uint16_t)(at[__builtin_ctz(m)] / WORD)}, sizeof(uint16_t));
+    return to;
+}
+
+/* Reads the addresses, even or not; returns the end of the uneven ones. */
+static const uint8_t *get_places(const uint8_t *from, const struct entry *n, uint32_t at[VCLOCK_LANES]) {
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        at[l] = n->first[l / HALF] + l % HALF * n->step[l / HALF];
+    for (uint32_t m = n->even ? 0 : n->lanes; m; m &= m - 1, from += place_bytes(n)) {
+        uint16_t word = 0;
+        memcpy(n->size < WORD ? (void *)&at[__builtin_ctz(m)] : &word, from, place_bytes(n));
+        at[__builtin_ctz(m)] = n->size < WORD ? at[__builtin_ctz(m)] : word * WORD;
+    }
+    return from;
 }
 
 /* Copies what the lanes wrote. */
@@ -130,8 +160,8 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
     memcpy(to, &n, sizeof n);
     p->used += entry_bytes(&n);
     to += sizeof n;
-    for (uint32_t m = n.even ? 0 : n.lanes; m; m &= m - 1, to += WORD)
-        memcpy(to, &(uint32_t){(uint32_t)e->at[__builtin_ctz(m)]}, WORD);
+    if (!n.even)
+        to = put_places(to, &n, e->at);
     if (n.writes)
         put_written(to, &n, e);
 }
@@ -143,11 +173,7 @@ static void move_on(struct race *r, struct bytes_watch *b, struct cta *owner) {
         struct entry n;
         uint32_t at[VCLOCK_LANES];
         memcpy(&n, p->log + from, sizeof n);
-        const uint8_t *rest = p->log + from + sizeof n;
-        for (uint32_t l = 0; l < VCLOCK_LANES; l++)
-            at[l] = n.first[l / HALF] + l % HALF * n.step[l / HALF];
-        for (uint32_t m = n.even ? 0 : n.lanes; m; m &= m - 1, rest += WORD)
-            memcpy(&at[__builtin_ctz(m)], rest, WORD);
+        const uint8_t *const rest = get_places(p->log + from + sizeof n, &n, at);
         stamps_remember(r, b, owner, &(struct past){n.time, n.lanes, n.warp, n.writes, n.strong, n.size, at, rest});
         from += entry_bytes(&n);
     }
@@ -252,14 +278,14 @@ static bool visit_halves(struct epochs *p, const struct visit *v, const struct e
 }
 
 /* Compares an access of any form with the cells, and enters it. False: not all lanes fit, and some may have been
- * entered. A read gets a struct visit with constants in it, so the compiler can leave out the tests of them. `strong`
- * is 0 there, because an atomic also writes. */
+ * entered. Words get a struct visit with constants in it, so the compiler can leave out the tests of them. */
 static bool visit_all(struct epochs *p, const struct visit *v, const struct event_access *e) {
     if (visit_halves(p, v, e))
         return true;
     if (e->size <= WORD)
-        return v->writes ? visit_words(p, v, e)
-                         : visit_words(p, &(struct visit){v->first, v->known, v->mark, 0, false}, e);
+        return v->strong   ? visit_words(p, &(struct visit){v->first, v->known, v->mark, STRONG, true}, e)
+               : v->writes ? visit_words(p, &(struct visit){v->first, v->known, v->mark, 0, true}, e)
+                           : visit_words(p, &(struct visit){v->first, v->known, v->mark, 0, false}, e);
     for (uint32_t m = e->by.lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m), at = (uint32_t)e->at[l];
         for (uint32_t word = at / WORD; word <= (at + e->size - 1) / WORD; word++) {

@@ -110,8 +110,25 @@ static void touch_lanes(const struct accesses *a, struct toucher *t, const struc
     }
 }
 
+/* Fast path: all lanes of a warp read bytes side by side, or the same bytes. False: another access, or one that cannot
+ * only be listed. */
+static inline bool list_row(struct race *r, struct cells *c, const struct event_access *e) {
+    const uint32_t warp = race_warp_of(r, &e->by), size = e->size;
+    if (e->effect != EFFECT_READ || e->by.order != ORDER_WEAK || !e->affine || r->warps[warp].num_strands != 1 ||
+        size > SECTOR || size & (size - 1) || (e->step && e->step != size))
+        return false;
+    const uint32_t unit = e->step ? (uint32_t)__builtin_ctz(size) : EVERY_LANE;
+    const struct mark m = {.by.site = e->by.site,
+                           .time = r->time,
+                           .cluster = r->number,
+                           .warp = (uint16_t)warp,
+                           .flags = (uint8_t)(unit * MARK_UNIT)};
+    return cells_list_row(c, &m, e->at[0], e->step ? VCLOCK_LANES * size : size);
+}
+
 /* An access by threads, strand by strand; `copy`: by their cp.async, or NULL. */
-static void threads(const struct accesses *a, const struct event_access *e, const struct note *copy) {
+static __attribute__((noinline)) void threads(const struct accesses *a, const struct event_access *e,
+                                              const struct note *copy) {
     struct race *r = a->r;
     const uint32_t warp = race_warp_of(r, &e->by);
     const struct warp_watch *w = &r->warps[warp];
@@ -140,9 +157,10 @@ void global_access(struct race *r, struct cells *c, const struct event_access *e
         race_lost(r, BOUND_FLAG_BYTES);
         return;
     }
-    if (e->agent == AGENT_THREAD)
-        threads(&a, e, NULL);
-    else if (e->agent == AGENT_CP_ASYNC && n)
+    if (e->agent == AGENT_THREAD) {
+        if (!list_row(r, c, e))
+            threads(&a, e, NULL);
+    } else if (e->agent == AGENT_CP_ASYNC && n)
         threads(&a, e, n);
     else if (n && e->proxy == PROXY_TENSORMAP)
         reads_map(r, c, e, n);

@@ -35,12 +35,12 @@ bool sums_tell(const struct race *r, const struct rows *rows, const struct confl
 #define SMEM_MOST (256u << 10) /* bytes: more than any CTA has */
 #define BLOCK_BYTES 4096u
 #define QUAD 16u /* bytes that threads usually access together */
+#define LINE 64u /* the same of warps: rows of lanes with a word each are two lines */
 
 /* A word: the last writer of 4 bytes and their readers since, until an operation overwrites them in order. It is split
- * into bytes only if these have different histories. */
+ * into bytes only if these have different histories. The values that were written are in block.held. */
 struct word {
     struct stamp wrote, read;
-    uint32_t value; /* that was written; for a quad it is in block.held */
 };
 
 /* Lanes of a warp usually access memory side by side. Then a quad has one stamp for several lanes. The upper bits of
@@ -103,9 +103,11 @@ struct group {
 
 /* What is remembered of BLOCK_BYTES of shared memory, until the cluster ends. */
 struct block {
-    struct word *quads;                       /* 16 bytes each; NULL: no thread has accessed the block */
-    uint8_t *held;                            /* values that threads wrote to whole quads */
-    struct word *words;                       /* 4 bytes each; NULL: no quad is split */
+    struct word *quads; /* 16 bytes each; NULL: no thread has accessed the block */
+    struct word *lines; /* 64 bytes each: the stamps of a line's first quad; the lanes of the others follow it */
+    uint64_t lined;     /* bit for each line: it counts instead of its quads */
+    uint8_t *held;      /* the values that threads wrote */
+    struct word *words; /* 4 bytes each; NULL: no quad is split */
     uint64_t parted[BLOCK_BYTES / GROUP_BYTES]; /* bit for each quad: its words count instead */
     struct group wrote[BLOCK_BYTES / GROUP_BYTES], read[BLOCK_BYTES / GROUP_BYTES];
 };
@@ -227,6 +229,8 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
 /* The same for reads of `size` bytes at `at[]` by lanes of a warp, each with a run of its own. Takes those that only
  * need to be listed, in order; returns the others. */
 uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64_t *at, uint32_t size, uint32_t lanes);
+/* The same for a read of [at, at + size), which is in one row: a run. False: nothing was done. */
+bool cells_list_row(struct cells *c, const struct mark *m, uint64_t at, uint32_t size);
 /* The device's malloc returns [at, at + bytes): earlier accesses are ordered before, by their free. */
 void cells_forget(struct cells *c, uint64_t at, uint64_t bytes);
 

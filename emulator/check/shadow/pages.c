@@ -37,10 +37,8 @@ void room_give(struct room *room, uint64_t bytes) {
     atomic_fetch_sub_explicit(&room->bytes, bytes, memory_order_relaxed);
 }
 
-void *room_grow(struct room *room, void *list, uint32_t num, uint32_t *cap, size_t size) {
+void *room_grow_other(struct room *room, void *list, uint32_t *cap, size_t size) {
     const uint32_t more = *cap ? *cap : 4;
-    if (num < *cap)
-        return list;
     if (!room_take(room, more * size))
         return NULL;
     *cap += more;

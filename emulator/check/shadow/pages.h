@@ -27,7 +27,10 @@ struct room {
 bool room_take(struct room *room, uint64_t bytes);
 void room_give(struct room *room, uint64_t bytes);
 /* As xgrow, with memory from `room`. NULL: there is none, and nothing has changed. */
-void *room_grow(struct room *room, void *list, uint32_t num, uint32_t *cap, size_t size);
+void *room_grow_other(struct room *room, void *list, uint32_t *cap, size_t size);
+static inline void *room_grow(struct room *room, void *list, uint32_t num, uint32_t *cap, size_t size) {
+    return num < *cap ? list : room_grow_other(room, list, cap, size);
+}
 
 /* The kinds of forgotten accesses. */
 enum lost {

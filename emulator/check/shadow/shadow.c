@@ -39,17 +39,21 @@ void shadow_free(struct shadow *s) {
     xfree(s);
 }
 
-/* What is remembered of a CTA's shared memory; set up at its first access. */
-static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
+/* At the first access to a CTA's shared memory. */
+static __attribute__((noinline)) void begin(const struct race *r, struct bytes_watch *b, const struct cta *owner) {
+    b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    b->block = xcalloc(b->num_blocks, sizeof *b->block);
+    b->num_spans = (owner->smem_end + SPANS_BYTES - 1) / SPANS_BYTES;
+    b->spans = xcalloc(b->num_spans, sizeof *b->spans);
+    b->most_readers = race_bound(r, BOUND_READERS);
+    b->epochs = epochs_fit(r) ? epochs_new(r, owner) : NULL;
+}
+
+/* What is remembered of a CTA's shared memory. */
+static inline struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
     struct bytes_watch *b = &s->ctas[owner->rank].bytes;
-    if (!b->block) {
-        b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
-        b->block = xcalloc(b->num_blocks, sizeof *b->block);
-        b->num_spans = (owner->smem_end + SPANS_BYTES - 1) / SPANS_BYTES;
-        b->spans = xcalloc(b->num_spans, sizeof *b->spans);
-        b->most_readers = race_bound(s->r, BOUND_READERS);
-        b->epochs = epochs_fit(s->r) ? epochs_new(s->r, owner) : NULL;
-    }
+    if (!b->block)
+        begin(s->r, b, owner);
     return b;
 }
 
@@ -89,7 +93,7 @@ static void put(struct shadow *s, struct cta *owner, const struct viewer *v, con
 }
 
 /* An operation's access to shared memory, when it runs; not for copies, which are remembered from their issue. */
-static void engine(struct shadow *s, struct note *n, const struct event_access *e) {
+static __attribute__((noinline)) void engine(struct shadow *s, struct note *n, const struct event_access *e) {
     struct span span = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
         span.pieces = pieces_of(s, e);
@@ -117,7 +121,7 @@ void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op) 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 /* tcgen05.alloc writes its address: a store by the warp as a whole. */
-static void alloc_writes(struct shadow *s, const struct event_access *e) {
+static __attribute__((noinline)) void alloc_writes(struct shadow *s, const struct event_access *e) {
     struct event_access store = *e;
     uint64_t at[VCLOCK_LANES] = {0};
     const uint32_t first = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0;
@@ -128,19 +132,19 @@ static void alloc_writes(struct shadow *s, const struct event_access *e) {
 }
 
 /* An access by threads: to the epochs if these can judge it, otherwise to the words. */
-static void threads(struct shadow *s, const struct event_access *e) {
+static inline void threads(struct shadow *s, const struct event_access *e) {
     struct bytes_watch *b = bytes_of(s, e->owner);
     if (!b->epochs || !epochs_access(s->r, b, e))
         stamps_access(s->r, b, e, NULL);
 }
 
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
-    if (e->space == SPACE_GLOBAL)
+    if (e->space == SPACE_SHARED && e->agent == AGENT_THREAD)
+        threads(s, e);
+    else if (e->space == SPACE_GLOBAL)
         global_access(s->r, s->global, e, n);
     else if (e->space == SPACE_TENSOR)
         columns_access(s->r, &s->ctas[e->owner->rank].columns, e, n);
-    else if (e->agent == AGENT_THREAD)
-        threads(s, e);
     else if (e->agent == AGENT_TENSOR_ALLOC)
         alloc_writes(s, e);
     else if (e->agent == AGENT_CP_ASYNC && n)

@@ -90,21 +90,9 @@ static void add_reader(struct touch *t, struct stamp *read) {
 
 /* Does a thread write the value that is there already? Then the result is the same in each order, and intended. This
  * also covers lanes that write one place with one instruction: a later read gets the value of one of these lanes.
- * `value` is read from memory after the instruction, so it is that lane's value for all of them. */
-static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
-    return t->writes && !t->v->note && value == w->value;
-}
-
-/* The bytes of a place; for more than a word a hash of them. */
-static inline uint32_t value_of(const uint8_t *p, uint32_t bytes) {
-    uint32_t w[QUAD / WORD] = {0};
-    memcpy(w, p, bytes);
-    return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
-}
-
-static inline uint32_t value_at(const struct touch *t, uint32_t at, uint32_t bytes) {
-    const uint32_t end = t->owner->smem_end, there = at < end ? end - at : 0;
-    return value_of(written_at(t, at), bytes < there ? bytes : there);
+ * The value is read from memory after the instruction, so it is that lane's value for all of them. */
+static bool is_same_write(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
+    return t->writes && !t->v->note && is_held(t, k, at, bytes);
 }
 
 /* Fast path: a plainly ordered access replaces the earlier ones. The caller keeps a write's value. False: nothing was
@@ -137,14 +125,14 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
 
 /* On an access to a place: compares it with what is remembered, reports, and remembers it. */
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    const uint32_t value = t->writes ? value_at(t, at, bytes) : 0;
-    if (touch_plainly(t, w, &t->stamp, t->writes)) {
-        w->value = t->writes ? value : w->value;
-        return;
-    }
-    if (w->wrote.time && !is_same_write(t, w, value))
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    const bool plain = touch_plainly(t, w, &t->stamp, t->writes);
+    if (!plain && w->wrote.time && !is_same_write(t, k, at, bytes))
         judge(t, &w->wrote, true, at);
-    w->value = t->writes ? value : w->value;
+    if (t->writes)
+        hold(t, k, at, bytes);
+    if (plain)
+        return;
     if (!t->writes) {
         add_reader(t, &w->read);
         return;
@@ -166,7 +154,7 @@ static struct split *split_word(struct bytes_watch *b, struct word *w) {
     b->splits = xgrow(b->splits, b->num_splits, &b->cap_splits, sizeof *b->splits);
     struct split *s = &b->splits[b->num_splits];
     for (uint32_t i = 0; i < WORD; i++)
-        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read, 0), w->value >> 8 * i & 0xff};
+        s->byte[i] = (struct word){w->wrote, readers_copy(b, &w->read, 0)};
     readers_clear(b, &w->read);
     w->wrote = (struct stamp){.time = b->num_splits++, .flags = STAMP_SPLIT};
     return s;
@@ -183,8 +171,7 @@ static void split_shared(struct bytes_watch *b, const struct word *quad, struct 
     }
 }
 
-/* Splits a quad into its four words. Memory already has the bytes of the access that is being checked. So the words
- * take their earlier values from `held`. */
+/* Splits a quad into its four words. */
 static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
@@ -193,8 +180,7 @@ static void part_quad(struct touch *t, struct block *k, uint32_t at) {
         k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
     for (uint32_t i = 0; i < QUAD; i += WORD) {
         struct word *w = word_at(k, base + i);
-        *w = (struct word){share_part(&q->wrote, i), readers_copy(t->b, &q->read, i), 0};
-        memcpy(&w->value, k->held + (base + i) % BLOCK_BYTES, WORD);
+        *w = (struct word){share_part(&q->wrote, i), readers_copy(t->b, &q->read, i)};
         if (fine)
             split_shared(t->b, q, w, i);
     }
@@ -214,13 +200,15 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
         touch_place(t, &s->byte[i - base], i, 1);
 }
 
-/* The block of that offset; its quads are allocated at the first access. */
+/* The block of that offset, in which the quads there count; they are allocated at the first access. */
 static struct block *block_at(struct bytes_watch *b, uint32_t at) {
     struct block *k = &b->block[at / BLOCK_BYTES];
     if (!k->quads) {
-        k->quads = xcalloc(BLOCK_BYTES / QUAD, sizeof *k->quads);
+        k->quads = xcalloc(BLOCK_BYTES / QUAD + BLOCK_BYTES / LINE, sizeof *k->quads);
+        k->lines = k->quads + BLOCK_BYTES / QUAD;
         k->held = xcalloc(BLOCK_BYTES, 1);
     }
+    part_line(k, at);
     return k;
 }
 
@@ -231,10 +219,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     if (!is_parted(k, at) && is_shared(q))
         part_quad(t, k, at);
     if (!is_parted(k, at)) {
-        q->value = value_of(k->held + at % BLOCK_BYTES, QUAD);
         touch_place(t, q, at, QUAD);
-        if (t->writes)
-            hold_quad(t, k, at);
         return;
     }
     for (uint32_t i = 0; i < QUAD; i += WORD) {
@@ -244,7 +229,6 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     if (!t->writes || split)
         return;
     *q = (struct word){.wrote = t->stamp};
-    hold_quad(t, k, at);
     set_parted(k, at, false);
 }
 
@@ -272,7 +256,7 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     const uint32_t next_lane = (struct stamp){.lane = 1}.who;
     struct stamp mine = {.time = t->stamp.time, .warp = t->stamp.warp, .flags = t->stamp.flags};
     const uint32_t first = mine.who;
-    const struct block *k = t->b->block;
+    struct block *k = t->b->block;
     uint32_t number = UINT32_MAX;
     bool any_parted = false;
     for (; lanes; lanes &= lanes - 1) {
@@ -283,19 +267,13 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
             any_parted = k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3];
         }
         mine.who = first + lane * next_lane;
+        part_line(k, a);
         if (a % QUAD || !k->quads || (any_parted && is_parted(k, a)) || !touch_plainly(t, quad_at(k, a), &mine, writes))
             break;
         if (writes)
-            hold_quad(t, k, a);
+            hold(t, k, a, QUAD);
     }
     return lanes;
-}
-
-/* A stamp as one number. */
-static inline uint64_t stamp_bits(const struct stamp *s) {
-    uint64_t bits;
-    memcpy(&bits, s, sizeof bits);
-    return bits;
 }
 
 /* Is the stamp empty, or one with this `who`? */
@@ -307,17 +285,19 @@ static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[
     const uint8_t *const smem = t->owner->smem;
     uint64_t mine = stamp_bits(&first);
     uint32_t who = first.who, number = UINT32_MAX;
+    struct block *k = NULL;
     uint8_t *held = NULL;
     char *quads = NULL;
     for (uint32_t l = 0; l < VCLOCK_LANES; l++, mine += stamp_bits(&lane), who += lane.who) {
         const uint32_t a = (uint32_t)at[l], in = a % BLOCK_BYTES;
         if (a / BLOCK_BYTES != number) {
-            const struct block *k = &t->b->block[number = a / BLOCK_BYTES];
+            k = &t->b->block[number = a / BLOCK_BYTES];
             quads = (char *)k->quads;
             held = k->held;
             if (!quads || k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3])
                 return UINT32_MAX << l;
         }
+        part_line(k, a);
         struct word *q = (struct word *)(quads + in / QUAD * sizeof *q);
         if (a % QUAD || !is_mine(&q->wrote, who) || !is_mine(&q->read, who))
             return UINT32_MAX << l;
@@ -330,13 +310,25 @@ static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[
     return 0;
 }
 
+/* Fast path for an atomic after atomics, none with a scope that leaves out a thread: they do not race (8.7.1). */
+static inline bool touch_after_atomics(const struct touch *t, struct word *w) {
+    if (t->stamp.flags != STAMP_STRONG || !t->writes || stamp_bits(&w->read) ||
+        (w->wrote.flags != STAMP_STRONG && stamp_bits(&w->wrote)))
+        return false;
+    w->wrote = t->stamp;
+    return true;
+}
+
 /* The same for a lane that accesses a word. */
 static inline bool touch_one_word(struct touch *t, uint32_t at) {
     const struct block *k = &t->b->block[at / BLOCK_BYTES];
-    if (at % WORD || !k->quads || !is_parted(k, at) || !touch_plainly(t, word_at(k, at), &t->stamp, t->writes))
+    if (at % WORD || !k->quads || !is_parted(k, at))
+        return false;
+    struct word *w = word_at(k, at);
+    if (!touch_after_atomics(t, w) && !touch_plainly(t, w, &t->stamp, t->writes))
         return false;
     if (t->writes)
-        memcpy(&word_at(k, at)->value, written_at(t, at), WORD);
+        hold(t, k, at, WORD);
     return true;
 }
 
@@ -362,8 +354,8 @@ static void expect_group(const struct block *k, uint32_t g, bool writes) {
 }
 
 /* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
-static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
-                        uint8_t flags) {
+static __attribute__((noinline)) void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time,
+                                                  uint32_t warp, bool writes, uint8_t flags) {
     for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
         struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
         const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
@@ -377,12 +369,23 @@ static void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint3
     }
 }
 
+/* The same for the latest access of all, which has no flags. */
+static inline void join_latest(struct bytes_watch *b, uint32_t from, uint32_t bytes, uint32_t time, uint32_t warp,
+                               bool writes) {
+    struct block *k = &b->block[from / BLOCK_BYTES];
+    struct group *g = (writes ? k->wrote : k->read) + from % BLOCK_BYTES / GROUP_BYTES;
+    if (g->time && g->warp == warp && from % GROUP_BYTES + bytes <= GROUP_BYTES)
+        g->time = time;
+    else
+        join_groups(b, from, from + bytes, time, warp, writes, 0);
+}
+
 /* With the clusters in turns, what is remembered of [from, to) may have left the cache: fetches it. */
 static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     const struct block *k = &b->block[from / BLOCK_BYTES];
     if (from / BLOCK_BYTES != (to - 1) / BLOCK_BYTES || from / BLOCK_BYTES >= b->num_blocks || !k->quads)
         return;
-    for (uint32_t at = from; at < to; at += 3 * QUAD)
+    for (uint32_t at = from; at < to; at += 4 * QUAD)
         __builtin_prefetch(quad_at(k, at), 1);
     for (uint32_t at = from; at < to; at += 4 * QUAD)
         __builtin_prefetch(k->held + at % BLOCK_BYTES, 1);
@@ -453,7 +456,7 @@ static inline bool remember_word(const struct touch *t, uint32_t at) {
     }
     w->read = hidden_store(t, w);
     w->wrote = t->stamp;
-    memcpy(&w->value, t->found, WORD);
+    hold(t, k, at, WORD);
     return true;
 }
 
@@ -475,24 +478,35 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     }
 }
 
-/* Do all lanes access memory weakly, one after the other, where no operation is remembered? */
+/* Do all lanes access memory one after the other, where no operation is remembered? */
 static inline bool is_row(const struct bytes_watch *b, const struct event_access *e) {
-    if (!e->affine || e->step != e->size || e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC)
+    if (!e->affine || e->step != e->size)
         return false;
     const struct spans *k = &b->spans[e->at[0] / SPANS_BYTES];
     return !k->num && !k->any_lost;
 }
 
-void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
-    const uint32_t warp = race_warp_of(r, &e->by);
-    struct warp_watch *w = &r->warps[warp];
-    if (is_row(b, e) && w->num_strands == 1 && e->agent == AGENT_THREAD && !maps_is_copy(e) &&
-        !even_row(r, b, e, warp)) {
-        const uint32_t at = (uint32_t)e->at[0];
-        join_groups(b, at, at + VCLOCK_LANES * e->size, r->time, warp, e->effect & EFFECT_WRITE, 0);
-        sites_remember(&w->sites, r->time, e->by.site);
-        return;
+/* Fast path for weak accesses by lanes with one viewer, in an order in which they share quads. False: another order, or
+ * some need the full check. */
+static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
+    const bool writes = e->effect & EFFECT_WRITE;
+    if (is_row(b, e)) {
+        if (even_row(r, b, e, warp))
+            return false;
+        join_latest(b, (uint32_t)e->at[0], VCLOCK_LANES * e->size, r->time, warp, writes);
+        return true;
     }
+    if (e->size != 2 || e->halves || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
+        return false;
+    for (uint32_t l = 0; l < 4; l++)
+        join_latest(b, (uint32_t)e->at[l], QUAD, r->time, warp, writes);
+    return true;
+}
+
+/* stamps_access, strand by strand. */
+static __attribute__((noinline)) void touch_strands(struct race *r, struct bytes_watch *b, const struct event_access *e,
+                                                    const struct note *copy, uint32_t warp) {
+    struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
     const bool as_one = e->agent == AGENT_TENSOR_ALLOC || maps_is_copy(e);
@@ -510,6 +524,17 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
         t.v = &v;
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
     }
+}
+
+void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    struct warp_watch *w = &r->warps[warp];
+    const bool plain = e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && e->effect != EFFECT_ATOMIC &&
+                       w->num_strands == 1 && !maps_is_copy(e);
+    if (plain && touch_evenly(r, b, e, warp))
+        sites_remember(&w->sites, r->time, e->by.site);
+    else
+        touch_strands(r, b, e, copy, warp);
 }
 
 /* --- against operations ------------------------------------------------------------------------------------------- */
@@ -551,6 +576,12 @@ static bool knows_group(struct touch *t, const struct group *g) {
     return !g->time || (!g->mixed && is_known(t, &(struct stamp){g->time, {{g->warp, 0, 0}}}));
 }
 
+/* From now on quads [i, end) of a block count. */
+static inline void part_lines(struct block *k, uint32_t i, uint32_t end) {
+    for (uint32_t line = i * QUAD / LINE; k->lined && line * LINE < end * QUAD; line++)
+        part_line(k, line * LINE);
+}
+
 /* The same for accesses to quads [i, end) of a block, which are in one group. A write clears them. */
 static bool engine_group(struct touch *t, struct block *k, uint32_t i, uint32_t end) {
     struct group *wrote = &k->wrote[i / GROUP_QUADS], *read = &k->read[i / GROUP_QUADS];
@@ -565,6 +596,7 @@ static bool engine_group(struct touch *t, struct block *k, uint32_t i, uint32_t 
         t->b->groups[number / 64] &= ~(UINT64_C(1) << number % 64);
         *wrote = *read = (struct group){0};
     }
+    part_lines(k, i, end);
     for (; i < end; i++) {
         k->quads[i].wrote = (struct stamp){0};
         readers_clear(t->b, &k->quads[i].read);
@@ -583,6 +615,7 @@ static uint32_t engine_quads(struct touch *t, struct block *k, uint32_t at, uint
             i = stop;
             continue;
         }
+        part_lines(k, i, stop);
         for (; i < stop && !(k->parted[i / GROUP_QUADS] >> i % GROUP_QUADS & 1); i++) {
             struct word *q = &k->quads[i];
             if (q->wrote.time && !is_known(t, &q->wrote))
@@ -624,6 +657,7 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
 static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
     for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
         const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
+        part_line(k, at);
         if (!is_parted(k, at)) {
             engine_quad(t, k, at, at % QUAD == 0 && quad <= end);
             next = end < quad ? end : quad;

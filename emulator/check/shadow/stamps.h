@@ -57,9 +57,42 @@ static inline void set_parted(struct block *k, uint32_t at, bool parted) {
 static inline struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
 static inline struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
 
-/* Keeps the value written to a quad, for a later split. */
-static inline void hold_quad(const struct touch *t, const struct block *k, uint32_t at) {
-    memcpy(k->held + at % BLOCK_BYTES, written_at(t, at), QUAD);
+/* What a line says of its quad i: the lanes come in order, as many in each quad as share it. */
+static inline struct stamp line_part(const struct stamp *s, uint32_t i) {
+    const uint32_t lane = s->time ? s->lane + (i << share_of(s)) : s->lane;
+    return (struct stamp){s->time, {{s->warp, (uint8_t)lane, s->flags}}};
+}
+
+static inline uint32_t line_of(uint32_t at) { return at % BLOCK_BYTES / LINE; }
+
+/* From now on the quads of that line count. */
+void even_part_line(struct block *k, uint32_t line);
+static inline void part_line(struct block *k, uint32_t at) {
+    if (k->lined >> line_of(at) & 1)
+        even_part_line(k, line_of(at));
+}
+
+/* Keeps the value that is written to a place: a quad, a word or a byte. */
+static inline void hold(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
+    uint8_t *const held = k->held + at % BLOCK_BYTES;
+    if (bytes == WORD)
+        memcpy(held, written_at(t, at), WORD);
+    else if (bytes == QUAD)
+        memcpy(held, written_at(t, at), QUAD);
+    else
+        *held = *written_at(t, at);
+}
+/* Is it the value that is there already? */
+static inline bool is_held(const struct touch *t, const struct block *k, uint32_t at, uint32_t bytes) {
+    const uint8_t *const held = k->held + at % BLOCK_BYTES;
+    return !(bytes == WORD ? memcmp(held, written_at(t, at), WORD) : memcmp(held, written_at(t, at), bytes));
+}
+
+/* A stamp as one number: its `who` is the upper half. */
+static inline uint64_t stamp_bits(const struct stamp *s) {
+    uint64_t bits;
+    memcpy(&bits, s, sizeof bits);
+    return bits;
 }
 
 /* --- known accesses ----------------------------------------------------------------------------------------------- */
@@ -104,6 +137,8 @@ static inline bool is_plain(struct touch *t, const struct stamp *s, const struct
 uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lanes);
 /* The same for weak accesses by all lanes of a warp with one strand, one after the other from a quad's first byte on.
  * Goes on while the earlier accesses are by the same lanes or, but for reads, plainly in order. */
-uint32_t even_row(struct race *r, const struct bytes_watch *b, const struct event_access *e, uint32_t warp);
+uint32_t even_row(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
+/* The same for four quads, each shared by every fourth lane: a matrix with .trans. False: some need the full check. */
+bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
 
 #endif
