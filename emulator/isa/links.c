@@ -11,14 +11,17 @@
 
 #define UNUSED __attribute__((unused))
 
-/* A register: some vectors, twice as many for 64 bits, handed on in as many registers of the host. */
+/* A register: some vectors, twice as many for 64 bits, handed on in as many registers of the host. With AVX-512 there
+ * are registers left for what `finish` needs. */
 #if defined(__AVX512F__)
-#define HANDED lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED
-#define HAND(v) v##0, v##1, h2, h3
-#define HAND_WIDE(v) v##0, v##1, v##2, v##3
-#define HAND_NONE(v) v, v, v, v
-#define HAND_ALONE(v, none) v##0, v##1, none, none
-#define HAND_STORED(v, none) v[0], v[1], none, none
+#define HANDED                                                                                                         \
+    lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED, lanes nan UNUSED, lanes classes UNUSED
+#define HAND(v) v##0, v##1, h2, h3, nan, classes
+#define HAND_WIDE(v) v##0, v##1, v##2, v##3, nan, classes
+#define HAND_ON h0, h1, h2, h3, nan, classes
+#define HAND_NONE(v) v, v, v, v, v + NUM_NAN_F32, v + NAN_CLASSES
+#define HAND_STORED(v, none) v[0], v[1], none, none, none + NUM_NAN_F32, none + NAN_CLASSES
+#define NAN_CLASSES 0x11111100 /* vfixupimm: NaNs of both kinds become what is in the destination, all else stays */
 #define EACH_PART(F, ...) F(0, __VA_ARGS__) F(1, __VA_ARGS__)
 #define EACH_WIDE(F, ...) EACH_PART(F, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__)
 typedef uint32_t lanes __attribute__((vector_size(64)));
@@ -26,10 +29,7 @@ typedef uint64_t longs __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(64)));
 #define COUNT_ON                                                                                                       \
     { 0, 4, 8, 12, 16, 20, 24, 28 }
-static ALWAYS_INLINE lanes finish(floats v) {
-    const __mmask16 nan = _mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q);
-    return (lanes)_mm512_mask_mov_epi32((__m512i)v, nan, _mm512_set1_epi32(NUM_NAN_F32));
-}
+#define finish(v) (lanes) _mm512_fixupimm_ps((__m512)nan, (__m512)(v), (__m512i)classes, 0)
 static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
     return (floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
@@ -49,8 +49,8 @@ static ALWAYS_INLINE bool is_zero(longs a) { return _mm512_test_epi64_mask((__m5
         lanes h6 UNUSED, lanes h7 UNUSED
 #define HAND(v) v##0, v##1, v##2, v##3, h4, h5, h6, h7
 #define HAND_WIDE(v) v##0, v##1, v##2, v##3, v##4, v##5, v##6, v##7
+#define HAND_ON h0, h1, h2, h3, h4, h5, h6, h7
 #define HAND_NONE(v) v, v, v, v, v, v, v, v
-#define HAND_ALONE(v, none) v##0, v##1, v##2, v##3, none, none, none, none
 #define HAND_STORED(v, none) v[0], v[1], v[2], v[3], none, none, none, none
 #define EACH_PART(F, ...) F(0, __VA_ARGS__) F(1, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__)
 #define EACH_WIDE(F, ...)                                                                                              \
@@ -139,12 +139,11 @@ LINK3(fma_f, finish(fused(a, b, c)))
     }
 #define SETP(name, n, test)                                                                                            \
     static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        const lanes none = {0};                                                                                        \
         uint32_t t = (uint32_t)op->in->aux;                                                                            \
         EACH_PART(COMPARE_PART, n, test)                                                                               \
         *(slot_word *)(void *)(base + op->at[0]) = t;                                                                  \
         op++;                                                                                                          \
-        return ((link_fn)op->fn)(base, op, w, HAND_NONE(none));                                                        \
+        return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
     }
 #define SETP2(name, test) SETP(name, 0, test) SETP(name, 1, test) SETP(name, 2, test)
 SETP2(setp_eq, equal(a, b))
@@ -176,22 +175,27 @@ WIDE(add_w, 0, WIDE_LOAD, a + b)
 WIDE(add_w, 1, WIDE_LOAD, a + b)
 WIDE(add_w, 2, WIDE_LOAD, a + b)
 
+static ALWAYS_INLINE bool is_clean(const struct warp *w, const struct chain_op *op) {
+    return !w->pz[op->at[0] / (MACH_WARP * sizeof(uint32_t))];
+}
+
 /* By the handler. False: the chain ends here, as the links that follow trust that nothing is poison. */
 static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    return w->chain_status == WARP_NEXT && !w->pz[op->pz];
+    return w->chain_status == WARP_NEXT && is_clean(w, op);
 }
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
     const lanes none = {0};
+    const struct insn *in = op->in;
     const bool goes_on = call(w, op);
     op++;
     if (!goes_on)
         return op;
-    chain_clean(w, op);
+    chain_clean(w, &in->chain->entry[in->chain_at + 1]);
     return ((link_fn)op->fn)(base, op, w, HAND_NONE(none)); /* that takes nothing handed */
 }
 
@@ -233,7 +237,7 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
         op++;                                                                                                          \
         EACH_PART(LOADED, half)                                                                                        \
         EACH_PART(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND_ALONE(d, none));                                                    \
+        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                    \
     }
 LOAD_WORD(0)
 LOAD_WORD(1)
@@ -243,9 +247,21 @@ static const struct chain_op *link_end(char *base, const struct chain_op *op, st
     return op;
 }
 
-static const struct chain_op *run(struct warp *w, const struct chain_op *op) {
+/* A branch to the first link: at[1] is how many there are. */
+static const struct chain_op *link_loop(char *base, const struct chain_op *op, struct warp *w, HANDED) {
+    const uint32_t guard = *(const slot_word *)(const void *)(base + op->at[0]), links = op->at[1];
+    const uint64_t done = (uint64_t)(op - w->chain) + 1;
+    if ((op->in->guard_neg ? ~guard : guard) != WARP_ALL_LANES || !is_clean(w, op) || w->chain_left < done + links)
+        return op;
+    w->chain_clock += done;
+    w->chain_left -= done;
+    w->chain = op -= links;
+    return ((link_fn)op->fn)(base, op, w, HAND_ON);
+}
+
+static const struct chain_op *run(struct warp *w, const struct chain_op *op, chain_fn entered) {
     const lanes none = {0};
-    return ((link_fn)op->entered)((char *)w->base, op, w, HAND_NONE(none));
+    return ((link_fn)entered)((char *)w->base, op, w, HAND_NONE(none));
 }
 
 #define OWN0(name)                                                                                                     \
@@ -262,6 +278,7 @@ const struct chain_links ISA_UNIT_NAME(isa_chain_links) = {
 #undef F
     .any = (chain_fn)link_any,
     .end = (chain_fn)link_end,
+    .loop = (chain_fn)link_loop,
     .run = run};
 
 #endif
