@@ -29,6 +29,8 @@ typedef uint64_t longs __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(64)));
 #define COUNT_ON                                                                                                       \
     { 0, 4, 8, 12, 16, 20, 24, 28 }
+#define COUNT_WORDS                                                                                                    \
+    { 0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60 }
 #define finish(v) (lanes) _mm512_fixupimm_ps((__m512)nan, (__m512)(v), (__m512i)classes, 0)
 static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
     return (floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -59,6 +61,8 @@ typedef uint32_t lanes __attribute__((vector_size(32)));
 typedef uint64_t longs __attribute__((vector_size(32)));
 #define COUNT_ON                                                                                                       \
     { 0, 4, 8, 12 }
+#define COUNT_WORDS                                                                                                    \
+    { 0, 4, 8, 12, 16, 20, 24, 28 }
 typedef float floats __attribute__((vector_size(32)));
 static ALWAYS_INLINE lanes finish(floats v) {
     const __m256 nan = _mm256_cmp_ps((__m256)v, (__m256)v, _CMP_UNORD_Q);
@@ -210,37 +214,71 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
     return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));
 }
 
-/* Each half of the warp loads words that follow each other, or all the same word, and nobody listens; the handler has
- * all else. */
-#define PER_HALF (64 / sizeof(lanes)) /* parts; of addresses twice as many */
-#define APART(k, n)                                                                                                    \
-    apart |= (n ? (longs)h##k : WIDE_LOAD(1, k)) ^                                                                     \
-             (first[k / (2 * PER_HALF)] + (step[k / (2 * PER_HALF)] & (on + k % (2 * PER_HALF) * sizeof(longs) / 2)));
+/* Each half of the warp loads words that follow each other, or all the same word, and nobody listens; it stores words
+ * that follow each other. The handler has all else. WORDS and LONGS: addresses of 32 and 64 bits, parts of a half. */
+#define WORDS_IN_HALF (64 / sizeof(lanes))
+#define LONGS_IN_HALF (2 * WORDS_IN_HALF)
+#define WORDS_APART(k, n, number)                                                                                      \
+    apart |= (n == number ? h##k : load(base, op, number, k)) ^                                                        \
+             (first[k / WORDS_IN_HALF] + (step[k / WORDS_IN_HALF] & (on + k % WORDS_IN_HALF * sizeof(lanes))));
+#define LONGS_APART(k, n, number)                                                                                      \
+    apart |= (n == number ? (longs)h##k : WIDE_LOAD(number, k)) ^                                                      \
+             (first[k / LONGS_IN_HALF] + (step[k / LONGS_IN_HALF] & (on + k % LONGS_IN_HALF * sizeof(longs) / 2)));
+/* Finds the halves that source `number` addresses, of which number n is handed. */
+#define HALVES(word, type, EACH, APART, n, number, operand, count, reached, space, effect)                             \
+    const type on = count;                                                                                             \
+    const word *const a = (const void *)(base + op->at[number]);                                                       \
+    const word first[2] = {a[0], a[16]};                                                                               \
+    struct reach_halves half = {.row = {a[1] != a[0], a[17] != a[16]}};                                                \
+    const word step[2] = {(word)(0 - (word)half.row[0]), (word)(0 - (word)half.row[1])};                               \
+    type apart = {0};                                                                                                  \
+    EACH(APART, n, number)                                                                                             \
+    const bool found = is_zero((longs)apart) && !events_wanted(w->gpu, isa_wants(space, effect)) &&                    \
+                       reached(w, first[0], first[1], (uint64_t)op->in->o[operand].offset, &half);
+#define HALVES_GLOBAL(n, number, operand, effect)                                                                      \
+    HALVES(slot_long, longs, EACH_WIDE, LONGS_APART, n, number, operand, COUNT_ON, reach_halves_at, XS_GLOBAL, effect)
+#define HALVES_SHARED(n, number, operand, effect)                                                                      \
+    HALVES(slot_word, lanes, EACH_PART, WORDS_APART, n, number, operand, COUNT_WORDS, reach_halves_in, XS_SHARED_CTA,  \
+           effect)
+
 #define LOADED(k, half)                                                                                                \
-    d##k = half.row[k / PER_HALF] ? (lanes)((const slot_lanes *)half.host[k / PER_HALF])[k % PER_HALF]                 \
-                                  : *(const slot_word *)half.host[k / PER_HALF] - none;
-#define LOAD_WORD(n)                                                                                                   \
-    static const struct chain_op *link_ld##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {          \
+    d##k = half.row[k / WORDS_IN_HALF] ? (lanes)((const slot_lanes *)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF]  \
+                                       : *(const slot_word *)half.host[k / WORDS_IN_HALF] - none;
+#define LOAD_WORD(name, n, FIND)                                                                                       \
+    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
         const lanes none = {0};                                                                                        \
-        const longs on = COUNT_ON;                                                                                     \
-        const slot_long *const a = (const void *)(base + op->at[1]);                                                   \
-        const uint64_t first[2] = {a[0], a[16]}, offset = (uint64_t)op->in->o[1].offset;                               \
-        struct reach_halves half = {.row = {a[1] != a[0], a[17] != a[16]}};                                            \
-        const uint64_t step[2] = {0 - (uint64_t)half.row[0], 0 - (uint64_t)half.row[1]};                               \
-        longs apart = {0};                                                                                             \
-        EACH_WIDE(APART, n)                                                                                            \
-        if (!is_zero(apart) || events_wanted(w->gpu, isa_wants(XS_GLOBAL, EFFECT_READ)) ||                             \
-            !reach_halves_at(w, first[0] + offset, first[1] + offset, &half))                                          \
+        FIND(n, 1, 1, EFFECT_READ)                                                                                     \
+        if (!found)                                                                                                    \
             return by_handler(base, op, w);                                                                            \
         slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
         lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                            \
         op++;                                                                                                          \
         EACH_PART(LOADED, half)                                                                                        \
         EACH_PART(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                    \
+        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
     }
-LOAD_WORD(0)
-LOAD_WORD(1)
+LOAD_WORD(ld, 0, HALVES_GLOBAL)
+LOAD_WORD(ld, 1, HALVES_GLOBAL)
+LOAD_WORD(ld_s, 0, HALVES_SHARED)
+LOAD_WORD(ld_s, 1, HALVES_SHARED)
+
+/* Sources: the words, the addresses. */
+#define STORED(k, n)                                                                                                   \
+    ((slot_lanes *)(uintptr_t)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF] = n == 1 ? h##k : load(base, op, 1, k);
+#define STORE_WORD(name, n, FIND)                                                                                      \
+    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
+        FIND(n, 2, 0, EFFECT_WRITE)                                                                                    \
+        if (!found || !half.row[0] || !half.row[1])                                                                    \
+            return link_any(base, op, w, HAND_ON);                                                                     \
+        w->island->progress++;                                                                                         \
+        EACH_PART(STORED, n)                                                                                           \
+        op++;                                                                                                          \
+        return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
+    }
+STORE_WORD(st, 0, HALVES_GLOBAL)
+STORE_WORD(st, 1, HALVES_GLOBAL)
+STORE_WORD(st_s, 0, HALVES_SHARED)
+STORE_WORD(st_s, 1, HALVES_SHARED)
 
 static const struct chain_op *link_end(char *base, const struct chain_op *op, struct warp *w, HANDED) {
     (void)base, (void)w;

@@ -5,16 +5,23 @@
 
 #define MOST_SLOTS 4096u /* of a frame and its constants */
 
+/* Writes no register. */
+static bool stores(const struct insn *in) { return in->o[0].kind == WARP_MEM; }
+
 /* What has no link of its own writes one register or memory, beside predicates, which no link reads. */
 static bool is_link(const struct insn *in) {
     if (!in->straight || in->guard != WARP_SINK || !in->num_opnds)
         return false;
-    return (in->o[0].kind == WARP_SLOT && in->o[0].slot >= 0) || in->o[0].kind == WARP_MEM;
+    return (in->o[0].kind == WARP_SLOT && in->o[0].slot >= 0) || stores(in);
 }
 
 static uint32_t place(const struct warp_func *f, warp_slot s) {
     return (s < 0 ? f->frame_slots + (uint32_t)~s : (uint32_t)s) * MACH_WARP * (uint32_t)sizeof(uint32_t);
 }
+
+/* Sources of a link, from 1 on; the last one of a store is its address. */
+static unsigned num_sources(const struct insn *in) { return in->num_opnds - !stores(in); }
+static warp_slot source(const struct insn *in, unsigned k) { return in->o[k < in->num_opnds ? k : 0].slot; }
 
 static bool among(const uint32_t *list, uint32_t n, uint32_t what) {
     for (uint32_t i = 0; i < n; i++)
@@ -30,7 +37,7 @@ static void note_fresh(const struct warp_chain *c, struct chain_entry *entry, st
         uint32_t count = 0;
         for (n = 0; i + n < c->num && c->code[i + n].link; n++) {
             const uint32_t what = (uint32_t)c->code[i + n].o[0].slot;
-            if (!among(fresh, count, what) && !among(c->live, c->num_live, what))
+            if (!stores(&c->code[i + n]) && !among(fresh, count, what) && !among(c->live, c->num_live, what))
                 fresh[count++] = what;
         }
         for (uint32_t k = 0; k < n; k++) {
@@ -62,18 +69,18 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
     for (uint32_t i = 0; i < num; i++, in++) {
         unsigned handed = 0;
         entry[i].written = count;
-        for (unsigned k = 0; in->link && k < in->num_opnds; k++) {
-            const warp_slot s = in->o[k].slot;
+        for (unsigned k = 1; in->link && k <= num_sources(in); k++) {
+            const warp_slot s = source(in, k);
             op[i].at[k] = place(f, s);
-            if (k && s >= 0 && !among(written, count, (uint32_t)s) && !among(live, c->num_live, (uint32_t)s))
+            if (s >= 0 && !among(written, count, (uint32_t)s) && !among(live, c->num_live, (uint32_t)s))
                 live[c->num_live++] = (uint32_t)s;
-            if (k && i && in[-1].link && s == in[-1].o[0].slot && links->own[in->link][k])
+            if (i && in[-1].link && !stores(&in[-1]) && s == in[-1].o[0].slot && links->own[in->link][k])
                 handed = k;
         }
         op[i].fn = in->link ? links->own[in->link][handed] : links->any;
         op[i].in = in;
         entry[i].fn = in->link ? links->own[in->link][0] : links->any;
-        const warp_slot d = in->o[0].kind == WARP_SLOT ? in->o[0].slot : f->clean;
+        const warp_slot d = stores(in) ? f->clean : in->o[0].slot;
         op[i].at[0] = place(f, d);
         if (!among(written, count, (uint32_t)d))
             written[count++] = (uint32_t)d;

@@ -15,13 +15,13 @@
 #define CHAIN_PART 6u /* a turn that ends within a chain runs so many links or more as a copy, fewer one by one */
 
 /* Instructions that have links: name, sources that a link before can hand over. mul_w_u and mul_w_s are mul.wide, add_w
- * is for 64 bits. ld: a word of each lane, from global memory. setp: insn.aux is what flips its result. The others are
- * for 32 bits. */
+ * is for 64 bits. ld and st: a word of each lane, of global memory, ld_s and st_s of shared memory; a store's address is
+ * the last source. setp: insn.aux is what flips its result. The others are for 32 bits. */
 /* clang-format off */
 #define CHAIN_LINKS(F)                                                                              \
     F(mov, 1) F(add, 2) F(sub, 2) F(mul, 2) F(mad, 3) F(and, 2) F(or, 2) F(xor, 2) F(shl, 2)        \
     F(shr_u, 2) F(shr_s, 2) F(add_f, 2) F(sub_f, 2) F(mul_f, 2) F(fma_f, 3)                         \
-    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1)                                            \
+    F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1) F(ld_s, 1) F(st, 1) F(st_s, 1)                 \
     F(setp_eq, 2) F(setp_lt_u, 2) F(setp_gt_u, 2) F(setp_lt_s, 2) F(setp_gt_s, 2)
 /* clang-format on */
 enum chain_link {
@@ -53,19 +53,19 @@ struct chain_links {
 
 /* What it takes to enter a chain at a link. */
 struct chain_entry {
-    chain_fn fn;         /* nothing is handed to it */
-    uint32_t written;    /* so many words of poison in chain.written are those that links before it write */
-    uint32_t num_fresh;  /* of the links around it, up to those that are `any`: the words of poison of what they write */
+    chain_fn fn;        /* nothing is handed to it */
+    uint32_t written;   /* so many words of poison in chain.written are those that links before it write */
+    uint32_t num_fresh; /* of the links around it, up to those that are `any`: the words of poison of what they write */
     const uint32_t *fresh; /* and nothing in the chain reads before */
 };
 
 struct warp_chain {
-    uint32_t num;                   /* links before the end */
-    uint32_t num_live;              /* words of poison of what it reads and has not written: */
-    const uint32_t *live, *written; /* and of what it writes, in order */
-    const struct chain_op *op;      /* after the last link `end` or `loop`, then `end` */
+    uint32_t num;                    /* links before the end */
+    uint32_t num_live;               /* words of poison of what it reads and has not written: */
+    const uint32_t *live, *written;  /* and of what it writes, in order */
+    const struct chain_op *op;       /* after the last link `end` or `loop`, then `end` */
     const struct chain_entry *entry; /* one for each link, and for the end */
-    const struct insn *code; /* the first link's */
+    const struct insn *code;         /* the first link's */
     const struct chain_links *links;
 };
 
