@@ -179,17 +179,13 @@ WIDE(add_w, 0, WIDE_LOAD, a + b)
 WIDE(add_w, 1, WIDE_LOAD, a + b)
 WIDE(add_w, 2, WIDE_LOAD, a + b)
 
-static ALWAYS_INLINE bool is_clean(const struct warp *w, const struct chain_op *op) {
-    return !w->pz[op->at[0] / (MACH_WARP * sizeof(uint32_t))];
-}
-
 /* By the handler. False: the chain ends here, as the links that follow trust that nothing is poison. */
 static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    return w->chain_status == WARP_NEXT && is_clean(w, op);
+    return w->chain_status == WARP_NEXT && !w->pz[op->at[0] / (MACH_WARP * sizeof(uint32_t))];
 }
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
@@ -289,7 +285,7 @@ static const struct chain_op *link_end(char *base, const struct chain_op *op, st
 static const struct chain_op *link_loop(char *base, const struct chain_op *op, struct warp *w, HANDED) {
     const uint32_t guard = *(const slot_word *)(const void *)(base + op->at[0]), links = op->at[1];
     const uint64_t done = (uint64_t)(op - w->chain) + 1;
-    if ((op->in->guard_neg ? ~guard : guard) != WARP_ALL_LANES || !is_clean(w, op) || w->chain_left < done + links)
+    if ((op->in->guard_neg ? ~guard : guard) != WARP_ALL_LANES || w->chain_left < done + links)
         return op;
     w->chain_clock += done;
     w->chain_left -= done;

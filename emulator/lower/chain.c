@@ -48,13 +48,12 @@ static void note_fresh(const struct warp_chain *c, struct chain_entry *entry, st
     }
 }
 
-/* What comes after the last link: a branch to the first one, or any other instruction. */
-static struct chain_op make_end(const struct warp_func *f, const struct chain_links *links, const struct insn *code,
-                                uint32_t num) {
-    const struct insn *in = code + num;
-    if (!in->branch || in->guard == WARP_SINK || in->o[0].target != code - f->code)
-        return (struct chain_op){.fn = links->end};
-    return (struct chain_op){.fn = links->loop, .at = {place(f, in->guard), num}, .in = in};
+/* What comes after the last link: a branch to the first one by what a link wrote, or any other instruction. */
+static struct chain_op make_end(const struct warp_func *f, const struct warp_chain *c, uint32_t num_written) {
+    const struct insn *in = c->code + c->num;
+    if (!in->branch || in->o[0].target != c->code - f->code || !among(c->written, num_written, (uint32_t)in->guard))
+        return (struct chain_op){.fn = c->links->end};
+    return (struct chain_op){.fn = c->links->loop, .at = {place(f, in->guard), c->num}, .in = in};
 }
 
 /* A chain of the `num` instructions from `in` on. */
@@ -85,7 +84,7 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         if (!among(written, count, (uint32_t)d))
             written[count++] = (uint32_t)d;
     }
-    op[num] = make_end(f, links, c->code, num);
+    op[num] = make_end(f, c, count);
     op[num + 1].fn = links->end;
     note_fresh(c, entry, a);
     return c;

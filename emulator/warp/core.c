@@ -131,19 +131,18 @@ static uint32_t join_pc(const struct warp *w, const struct group *g) {
     return w->joins[g->join].pc;
 }
 
-/* Runs the chain that *in is in and moves *in on, as chain_run; pc `stop` ends it. How many were done. */
-static inline uint64_t run_chain(struct warp *w, const struct insn **in, uint32_t most, uint32_t stop, uint64_t budget,
+/* Runs the chain that *in is in and moves *in on, as chain_run: how many were done. */
+static inline uint64_t run_chain(struct warp *w, const struct insn **in, uint32_t most, uint64_t budget,
                                  enum warp_status *status) {
-    const struct warp_chain *c = (*in)->chain;
-    if (w->g->mask != WARP_ALL_LANES || (most < CHAIN_PART && most < c->num - (*in)->chain_at))
+    if (w->g->mask != WARP_ALL_LANES || (most < CHAIN_PART && most < (*in)->chain->num - (*in)->chain_at))
         return 0;
-    return chain_run(w, in, most, c->code == w->func->code + stop ? most : budget, status);
+    return chain_run(w, in, most, budget, status);
 }
 
 /* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which
- * *status is WARP_FAULT; it is counted then, and not passed. What they end with may take them to their begin again, up
- * to pc `stop` and `budget` instructions. */
-static uint64_t run_straight(struct warp *w, const struct insn *in, uint32_t n, uint32_t stop, uint64_t budget,
+ * *status is WARP_FAULT; it is counted then, and not passed. A loop of one chain goes on for up to `budget`
+ * instructions: no lanes meet at its first one, as those that run it would have stopped before it. */
+static uint64_t run_straight(struct warp *w, const struct insn *in, uint32_t n, uint64_t budget,
                              enum warp_status *status) {
     struct island *isl = w->island;
     const struct insn *const end = in + n;
@@ -151,7 +150,7 @@ static uint64_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
     uint64_t ran = 0;
     while (in != end) {
         uint32_t mask = lanes;
-        const uint64_t done = in->chain ? run_chain(w, &in, (uint32_t)(end - in), stop, budget - ran, status) : 0;
+        const uint64_t done = in->chain ? run_chain(w, &in, (uint32_t)(end - in), budget - ran, status) : 0;
         ran += done;
         if (*status != WARP_NEXT) {
             in--;
@@ -186,7 +185,7 @@ static uint64_t run_ahead(struct warp *w, const struct insn *code, uint32_t stop
         const struct insn *in = &code[g->pc];
         if (in->run) {
             const uint64_t left = budget - ran;
-            const uint64_t n = run_straight(w, in, in->run < left ? in->run : (uint32_t)left, stop, left, status);
+            const uint64_t n = run_straight(w, in, in->run < left ? in->run : (uint32_t)left, left, status);
             ran += n;
             if (!n || *status != WARP_NEXT)
                 break;
@@ -293,7 +292,7 @@ uint32_t warp_step_straight(struct warp *w, struct group *g, uint32_t n) {
     w->yielded = false;
     w->g = g;
     warp_load_frame(w);
-    return (uint32_t)run_straight(w, &w->func->code[g->pc], n, UINT32_MAX, n, &s);
+    return (uint32_t)run_straight(w, &w->func->code[g->pc], n, n, &s);
 }
 
 uint64_t warp_run(struct warp *w, uint64_t budget) {
