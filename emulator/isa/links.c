@@ -91,33 +91,51 @@ typedef uint64_t slot_long __attribute__((may_alias));
 typedef uint32_t slot_word __attribute__((may_alias));
 typedef const struct chain_op *(*link_fn)(char *base, const struct chain_op *op, struct warp *w, HANDED);
 
-static ALWAYS_INLINE lanes load(const char *base, const struct chain_op *op, unsigned i, unsigned k) {
-    return ((const slot_lanes *)(const void *)(base + op->at[i]))[k];
+static ALWAYS_INLINE void *place(char *base, uint64_t at, unsigned i) { return base + chain_byte(at, i); }
+static ALWAYS_INLINE lanes load(char *base, uint64_t at, unsigned i, unsigned k) {
+    return ((const slot_lanes *)place(base, at, i))[k];
 }
 
-/* Source number n is the one that is handed. */
-#define PART(k, n, sources, value)                                                                                     \
+/* Source number n is the one that is handed. Source 2 is the same in all lanes where f is 1, and loaded once. A link
+ * finds all its places by one load: loads are what a link has most of. */
+#define NAME(name, n, f) link_##name##n##f
+#define BEGIN(name, n, f)                                                                                              \
+    static const struct chain_op *NAME(name, n, f)(char *base, const struct chain_op *op, struct warp *w, HANDED) {    \
+        const uint64_t at = op->at;
+#define PART(k, n, f, sources, value)                                                                                  \
     lanes d##k;                                                                                                        \
     {                                                                                                                  \
-        const lanes a = n == 1 ? h##k : load(base, op, 1, k);                                                          \
-        const lanes b = n == 2 ? h##k : load(base, op, sources > 1 ? 2 : 1, k);                                        \
-        const lanes c = n == 3 ? h##k : load(base, op, sources > 2 ? 3 : 1, k);                                        \
+        const lanes a = n == 1 ? h##k : load(base, at, 1, k);                                                          \
+        const lanes b = n == 2 ? h##k : f ? fixed : load(base, at, sources > 1 ? 2 : 1, k);                            \
+        const lanes c = n == 3 ? h##k : load(base, at, sources > 2 ? 3 : 1, k);                                        \
         (void)b, (void)c;                                                                                              \
         d##k = (value);                                                                                                \
     }
-#define LINK(name, n, sources, value)                                                                                  \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        EACH_PART(PART, n, sources, value)                                                                             \
-        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
-        op++;                                                                                                          \
-        EACH_PART(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
+#define LINK(name, n, f, sources, value)                                                                               \
+    BEGIN(name, n, f)                                                                                                  \
+    const lanes fixed UNUSED = load(base, at, f ? 2 : 1, 0);                                                           \
+    EACH_PART(PART, n, f, sources, value)                                                                              \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    op++;                                                                                                              \
+    EACH_PART(STORE, 0)                                                                                                \
+    return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                    \
     }
-#define STORE(k, n, sources, value) d[k] = d##k;
-#define LINK1(name, value) LINK(name, 0, 1, value) LINK(name, 1, 1, value)
-#define LINK2(name, value) LINK(name, 0, 2, value) LINK(name, 1, 2, value) LINK(name, 2, 2, value)
+#define STORE(k, none) d[k] = d##k;
+#define LINK1(name, value) LINK(name, 0, 0, 1, value) LINK(name, 1, 0, 1, value)
+#define LINK2(name, value)                                                                                             \
+    LINK(name, 0, 0, 2, value)                                                                                         \
+    LINK(name, 0, 1, 2, value)                                                                                         \
+    LINK(name, 1, 0, 2, value)                                                                                         \
+    LINK(name, 1, 1, 2, value)                                                                                         \
+    LINK(name, 2, 0, 2, value)
 #define LINK3(name, value)                                                                                             \
-    LINK(name, 0, 3, value) LINK(name, 1, 3, value) LINK(name, 2, 3, value) LINK(name, 3, 3, value)
+    LINK(name, 0, 0, 3, value)                                                                                         \
+    LINK(name, 0, 1, 3, value)                                                                                         \
+    LINK(name, 1, 0, 3, value)                                                                                         \
+    LINK(name, 1, 1, 3, value)                                                                                         \
+    LINK(name, 2, 0, 3, value)                                                                                         \
+    LINK(name, 3, 0, 3, value)                                                                                         \
+    LINK(name, 3, 1, 3, value)
 
 LINK1(mov, a)
 LINK2(add, a + b)
@@ -136,20 +154,27 @@ LINK2(mul_f, finish((floats)a *(floats)b))
 LINK3(fma_f, finish(fused(a, b, c)))
 
 /* A predicate has a bit for each lane, and is not handed on. */
-#define COMPARE_PART(k, n, test)                                                                                       \
+#define COMPARE_PART(k, n, f, test)                                                                                    \
     {                                                                                                                  \
-        const lanes a = n == 1 ? h##k : load(base, op, 1, k), b = n == 2 ? h##k : load(base, op, 2, k);                \
+        const lanes a = n == 1 ? h##k : load(base, at, 1, k);                                                          \
+        const lanes b = n == 2 ? h##k : f ? fixed : load(base, at, 2, k);                                              \
         t ^= (test) << k * sizeof(lanes) / 4;                                                                          \
     }
-#define SETP(name, n, test)                                                                                            \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        uint32_t t = (uint32_t)op->in->aux;                                                                            \
-        EACH_PART(COMPARE_PART, n, test)                                                                               \
-        *(slot_word *)(void *)(base + op->at[0]) = t;                                                                  \
-        op++;                                                                                                          \
-        return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
+#define SETP(name, n, f, test)                                                                                         \
+    BEGIN(name, n, f)                                                                                                  \
+    const lanes fixed UNUSED = load(base, at, 2, 0);                                                                   \
+    uint32_t t = (uint32_t)op->in->aux;                                                                                \
+    EACH_PART(COMPARE_PART, n, f, test)                                                                                \
+    *(slot_word *)place(base, at, 0) = t;                                                                              \
+    op++;                                                                                                              \
+    return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                    \
     }
-#define SETP2(name, test) SETP(name, 0, test) SETP(name, 1, test) SETP(name, 2, test)
+#define SETP2(name, test)                                                                                              \
+    SETP(name, 0, 0, test)                                                                                             \
+    SETP(name, 0, 1, test)                                                                                             \
+    SETP(name, 1, 0, test)                                                                                             \
+    SETP(name, 1, 1, test)                                                                                             \
+    SETP(name, 2, 0, test)
 SETP2(setp_eq, equal(a, b))
 SETP2(setp_lt_u, less_u(a, b))
 SETP2(setp_gt_u, less_u(b, a))
@@ -157,27 +182,32 @@ SETP2(setp_lt_s, less_s(a, b))
 SETP2(setp_gt_s, less_s(b, a))
 
 /* For 64 bits, of sources of 64 bits or of 32. */
-#define WIDE_LOAD(i, k) (longs) load(base, op, i, k)
-#define WIDE_WIDEN(i, k) widen(base + op->at[i] + k * sizeof(longs) / 2)
-#define WIDE_PART(k, n, LOAD, value)                                                                                   \
+#define WIDE_LOAD(i, k) (longs) load(base, at, i, k)
+#define WIDE_WIDEN(i, k) widen((char *)place(base, at, i) + k * sizeof(longs) / 2)
+#define WIDE_PART(k, n, f, LOAD, value)                                                                                \
     lanes d##k;                                                                                                        \
     {                                                                                                                  \
-        const longs a = n == 1 ? (longs)h##k : LOAD(1, k), b = n == 2 ? (longs)h##k : LOAD(2, k);                      \
+        const longs a = n == 1 ? (longs)h##k : LOAD(1, k), b = n == 2 ? (longs)h##k : f ? fixed : LOAD(2, k);          \
         d##k = (lanes)(value);                                                                                         \
     }
-#define WIDE(name, n, LOAD, value)                                                                                     \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        EACH_WIDE(WIDE_PART, n, LOAD, value)                                                                           \
-        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
-        op++;                                                                                                          \
-        EACH_WIDE(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND_WIDE(d));                                                           \
+#define WIDE(name, n, f, LOAD, value)                                                                                  \
+    BEGIN(name, n, f)                                                                                                  \
+    const longs fixed UNUSED = LOAD(2, 0);                                                                             \
+    EACH_WIDE(WIDE_PART, n, f, LOAD, value)                                                                            \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    op++;                                                                                                              \
+    EACH_WIDE(STORE, 0)                                                                                                \
+    return ((link_fn)op->fn)(base, op, w, HAND_WIDE(d));                                                               \
     }
-WIDE(mul_w_u, 0, WIDE_WIDEN, multiply_u(a, b))
-WIDE(mul_w_s, 0, WIDE_WIDEN, multiply_s(a, b))
-WIDE(add_w, 0, WIDE_LOAD, a + b)
-WIDE(add_w, 1, WIDE_LOAD, a + b)
-WIDE(add_w, 2, WIDE_LOAD, a + b)
+WIDE(mul_w_u, 0, 0, WIDE_WIDEN, multiply_u(a, b))
+WIDE(mul_w_u, 0, 1, WIDE_WIDEN, multiply_u(a, b))
+WIDE(mul_w_s, 0, 0, WIDE_WIDEN, multiply_s(a, b))
+WIDE(mul_w_s, 0, 1, WIDE_WIDEN, multiply_s(a, b))
+WIDE(add_w, 0, 0, WIDE_LOAD, a + b)
+WIDE(add_w, 0, 1, WIDE_LOAD, a + b)
+WIDE(add_w, 1, 0, WIDE_LOAD, a + b)
+WIDE(add_w, 1, 1, WIDE_LOAD, a + b)
+WIDE(add_w, 2, 0, WIDE_LOAD, a + b)
 
 /* By the handler. False: the chain ends here, as the links that follow trust that nothing is poison. */
 static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
@@ -185,7 +215,7 @@ static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    return w->chain_status == WARP_NEXT && !w->pz[op->at[0] / (MACH_WARP * sizeof(uint32_t))];
+    return w->chain_status == WARP_NEXT && !w->pz[chain_byte(op->at, 0) / (MACH_WARP * sizeof(uint32_t))];
 }
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
@@ -202,7 +232,7 @@ static const struct chain_op *link_any(char *base, const struct chain_op *op, st
 /* A link that its handler does has a result to hand over, too. */
 static __attribute__((noinline)) const struct chain_op *by_handler(char *base, const struct chain_op *op,
                                                                    struct warp *w) {
-    const slot_lanes *const d = (const void *)(base + op->at[0]);
+    const slot_lanes *const d = place(base, op->at, 0);
     const lanes none = {0};
     op++;
     if (!call(w, op - 1))
@@ -215,7 +245,7 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
 #define WORDS_IN_HALF (64 / sizeof(lanes))
 #define LONGS_IN_HALF (2 * WORDS_IN_HALF)
 #define WORDS_APART(k, n, number)                                                                                      \
-    apart |= (n == number ? h##k : load(base, op, number, k)) ^                                                        \
+    apart |= (n == number ? h##k : load(base, at, number, k)) ^                                                        \
              (first[k / WORDS_IN_HALF] + (step[k / WORDS_IN_HALF] & (on + k % WORDS_IN_HALF * sizeof(lanes))));
 #define LONGS_APART(k, n, number)                                                                                      \
     apart |= (n == number ? (longs)h##k : WIDE_LOAD(number, k)) ^                                                      \
@@ -223,7 +253,7 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
 /* Finds the halves that source `number` addresses, of which number n is handed. */
 #define HALVES(word, type, EACH, APART, n, number, operand, count, reached, space, effect)                             \
     const type on = count;                                                                                             \
-    const word *const a = (const void *)(base + op->at[number]);                                                       \
+    const word *const a = place(base, at, number);                                                                     \
     const word first[2] = {a[0], a[16]};                                                                               \
     struct reach_halves half = {.row = {a[1] != a[0], a[17] != a[16]}};                                                \
     const word step[2] = {(word)(0 - (word)half.row[0]), (word)(0 - (word)half.row[1])};                               \
@@ -241,17 +271,17 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
     d##k = half.row[k / WORDS_IN_HALF] ? (lanes)((const slot_lanes *)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF]  \
                                        : *(const slot_word *)half.host[k / WORDS_IN_HALF] - none;
 #define LOAD_WORD(name, n, FIND)                                                                                       \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        const lanes none = {0};                                                                                        \
-        FIND(n, 1, 1, EFFECT_READ)                                                                                     \
-        if (!found)                                                                                                    \
-            return by_handler(base, op, w);                                                                            \
-        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
-        lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                            \
-        op++;                                                                                                          \
-        EACH_PART(LOADED, half)                                                                                        \
-        EACH_PART(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
+    BEGIN(name, n, 0)                                                                                                  \
+    const lanes none = {0};                                                                                            \
+    FIND(n, 1, 1, EFFECT_READ)                                                                                         \
+    if (!found)                                                                                                        \
+        return by_handler(base, op, w);                                                                                \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                                \
+    op++;                                                                                                              \
+    EACH_PART(LOADED, half)                                                                                            \
+    EACH_PART(STORE, 0)                                                                                                \
+    return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                    \
     }
 LOAD_WORD(ld, 0, HALVES_GLOBAL)
 LOAD_WORD(ld, 1, HALVES_GLOBAL)
@@ -260,16 +290,16 @@ LOAD_WORD(ld_s, 1, HALVES_SHARED)
 
 /* Sources: the words, the addresses. */
 #define STORED(k, n)                                                                                                   \
-    ((slot_lanes *)(uintptr_t)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF] = n == 1 ? h##k : load(base, op, 1, k);
+    ((slot_lanes *)(uintptr_t)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF] = n == 1 ? h##k : load(base, at, 1, k);
 #define STORE_WORD(name, n, FIND)                                                                                      \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        FIND(n, 2, 0, EFFECT_WRITE)                                                                                    \
-        if (!found || !half.row[0] || !half.row[1])                                                                    \
-            return link_any(base, op, w, HAND_ON);                                                                     \
-        w->island->progress++;                                                                                         \
-        EACH_PART(STORED, n)                                                                                           \
-        op++;                                                                                                          \
-        return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
+    BEGIN(name, n, 0)                                                                                                  \
+    FIND(n, 2, 0, EFFECT_WRITE)                                                                                        \
+    if (!found || !half.row[0] || !half.row[1])                                                                        \
+        return link_any(base, op, w, HAND_ON);                                                                         \
+    w->island->progress++;                                                                                             \
+    EACH_PART(STORED, n)                                                                                               \
+    op++;                                                                                                              \
+    return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                    \
     }
 STORE_WORD(st, 0, HALVES_GLOBAL)
 STORE_WORD(st, 1, HALVES_GLOBAL)
@@ -281,9 +311,10 @@ static const struct chain_op *link_end(char *base, const struct chain_op *op, st
     return op;
 }
 
-/* A branch to the first link: at[1] is how many there are. */
+/* A branch to the first link. */
 static const struct chain_op *link_loop(char *base, const struct chain_op *op, struct warp *w, HANDED) {
-    const uint32_t guard = *(const slot_word *)(const void *)(base + op->at[0]), links = op->at[1];
+    const uint32_t guard = *(const slot_word *)place(base, op->at, 0);
+    const uint32_t links = (uint32_t)(op->in - w->func->code) - op->in->o[0].target;
     const uint64_t done = (uint64_t)(op - w->chain) + 1;
     if ((op->in->guard_neg ? ~guard : guard) != WARP_ALL_LANES || w->chain_left < done + links)
         return op;
@@ -298,14 +329,25 @@ static const struct chain_op *run(struct warp *w, const struct chain_op *op, cha
     return ((link_fn)entered)((char *)w->base, op, w, HAND_NONE(none));
 }
 
+#define FN(name, n, f) (chain_fn) NAME(name, n, f)
 #define OWN0(name)                                                                                                     \
-    { (chain_fn) link_##name##0 }
+    {                                                                                                                  \
+        { FN(name, 0, 0), FN(name, 0, 1) }                                                                             \
+    }
 #define OWN1(name)                                                                                                     \
-    { (chain_fn) link_##name##0, (chain_fn)link_##name##1, NULL, NULL }
+    {                                                                                                                  \
+        {FN(name, 0, 0)}, { FN(name, 1, 0) }                                                                           \
+    }
 #define OWN2(name)                                                                                                     \
-    { (chain_fn) link_##name##0, (chain_fn)link_##name##1, (chain_fn)link_##name##2, NULL }
+    {                                                                                                                  \
+        {FN(name, 0, 0), FN(name, 0, 1)}, {FN(name, 1, 0), FN(name, 1, 1)}, { FN(name, 2, 0) }                         \
+    }
 #define OWN3(name)                                                                                                     \
-    { (chain_fn) link_##name##0, (chain_fn)link_##name##1, (chain_fn)link_##name##2, (chain_fn)link_##name##3 }
+    {                                                                                                                  \
+        {FN(name, 0, 0), FN(name, 0, 1)}, {FN(name, 1, 0), FN(name, 1, 1)}, {FN(name, 2, 0)}, {                        \
+            FN(name, 3, 0), FN(name, 3, 1)                                                                             \
+        }                                                                                                              \
+    }
 const struct chain_links ISA_UNIT_NAME(isa_chain_links) = {
 #define F(name, sources) [CHAIN_##name] = OWN##sources(name),
     .own = {CHAIN_LINKS(F)},

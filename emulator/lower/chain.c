@@ -3,8 +3,6 @@
 #include "base/arena.h"
 #include "lower/parts.h"
 
-#define MOST_SLOTS 4096u /* of a frame and its constants */
-
 /* Writes no register. */
 static bool stores(const struct insn *in) { return in->o[0].kind == WARP_MEM; }
 
@@ -15,8 +13,9 @@ static bool is_link(const struct insn *in) {
     return (in->o[0].kind == WARP_SLOT && in->o[0].slot >= 0) || stores(in);
 }
 
-static uint32_t place(const struct warp_func *f, warp_slot s) {
-    return (s < 0 ? f->frame_slots + (uint32_t)~s : (uint32_t)s) * MACH_WARP * (uint32_t)sizeof(uint32_t);
+/* Constants lie behind the frame. */
+static uint64_t place(const struct warp_func *f, warp_slot s, unsigned i) {
+    return chain_place(s < 0 ? f->frame_slots + (uint32_t)~s : (uint32_t)s, i);
 }
 
 /* Sources of a link, from 1 on; the last one of a store is its address. */
@@ -53,7 +52,12 @@ static struct chain_op make_end(const struct warp_func *f, const struct warp_cha
     const struct insn *in = c->code + c->num;
     if (!in->branch || in->o[0].target != c->code - f->code || !among(c->written, num_written, (uint32_t)in->guard))
         return (struct chain_op){.fn = c->links->end};
-    return (struct chain_op){.fn = c->links->loop, .at = {place(f, in->guard), c->num}, .in = in};
+    return (struct chain_op){.fn = c->links->loop, .at = place(f, in->guard, 0), .in = in};
+}
+
+static chain_fn own(const struct chain_links *links, unsigned link, unsigned handed, bool fixed) {
+    const chain_fn *of = links->own[link][handed];
+    return fixed && of[1] ? of[1] : of[0];
 }
 
 /* A chain of the `num` instructions from `in` on. */
@@ -70,17 +74,18 @@ static const struct warp_chain *make(const struct warp_func *f, const struct cha
         entry[i].written = count;
         for (unsigned k = 1; in->link && k <= num_sources(in); k++) {
             const warp_slot s = source(in, k);
-            op[i].at[k] = place(f, s);
+            op[i].at |= place(f, s, k);
             if (s >= 0 && !among(written, count, (uint32_t)s) && !among(live, c->num_live, (uint32_t)s))
                 live[c->num_live++] = (uint32_t)s;
-            if (i && in[-1].link && !stores(&in[-1]) && s == in[-1].o[0].slot && links->own[in->link][k])
+            if (i && in[-1].link && !stores(&in[-1]) && s == in[-1].o[0].slot && links->own[in->link][k][0])
                 handed = k;
         }
-        op[i].fn = in->link ? links->own[in->link][handed] : links->any;
+        const bool fixed = in->link && num_sources(in) > 1 && source(in, 2) < 0;
+        op[i].fn = in->link ? own(links, in->link, handed, fixed) : links->any;
         op[i].in = in;
-        entry[i].fn = in->link ? links->own[in->link][0] : links->any;
+        entry[i].fn = in->link ? own(links, in->link, 0, fixed) : links->any;
         const warp_slot d = stores(in) ? f->clean : in->o[0].slot;
-        op[i].at[0] = place(f, d);
+        op[i].at |= place(f, d, 0);
         if (!among(written, count, (uint32_t)d))
             written[count++] = (uint32_t)d;
     }
@@ -102,7 +107,7 @@ static uint32_t length(const struct insn *in) {
 }
 
 void lower_chains(struct warp_func *f, const struct chain_links *links, struct arena *a) {
-    if (!links || !f->src->is_entry || f->frame_slots + f->num_consts > MOST_SLOTS)
+    if (!links || !f->src->is_entry || f->frame_slots + f->num_consts > CHAIN_SLOTS)
         return;
     for (uint32_t i = 0, n; i < f->num_insns; i += n ? n : 1) {
         n = length(&f->code[i]);

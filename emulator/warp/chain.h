@@ -34,20 +34,26 @@ enum chain_link {
 
 typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
-/* at: bytes from the frame's first slot: destination, sources. A link that writes no register has one as its
- * destination that is never poison, the loop's link the branch's predicate. */
+/* at: chain_byte of the destination, then of the sources. A link that writes no register has one as its destination that
+ * is never poison, the loop's link the branch's predicate. */
 struct chain_op {
     chain_fn fn;
-    uint32_t at[4];
+    uint64_t at;
     const struct insn *in;
 };
-_Static_assert(sizeof(struct chain_op) == 32, "parts of a chain are copied");
 
-/* The host's unit's: of an instruction, whose source number `handed` (0: none) is the result of the link before; of one
- * without a link; of the end; of the end of a chain that is a loop. `run` runs a chain from a link on, as which it
+/* Bytes from the frame's first slot, 16 bits for each place. */
+#define CHAIN_SLOTS 4096u /* that can be named so */
+static inline uint64_t chain_place(uint32_t slot, unsigned i) {
+    return (uint64_t)(slot * (MACH_WARP * (uint32_t)sizeof(uint32_t) / 8)) << 16 * i;
+}
+static inline uint32_t chain_byte(uint64_t at, unsigned i) { return (uint32_t)(uint16_t)(at >> 16 * i) * 8; }
+
+/* The host's unit's: of an instruction, whose source number `handed` (0: none) is the result of the link before, and
+ * whose second source may be a constant; of one without a link; of the end; of the end of a chain that is a loop. `run` runs a chain from a link on, as which it
  * calls `entered`, and returns the link that was not done. */
 struct chain_links {
-    chain_fn own[CHAIN_LINK_COUNT][4], any, end, loop;
+    chain_fn own[CHAIN_LINK_COUNT][4][2], any, end, loop;
     const struct chain_op *(*run)(struct warp *w, const struct chain_op *op, chain_fn entered);
 };
 
