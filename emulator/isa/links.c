@@ -262,7 +262,7 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
     const bool found = is_zero((longs)apart) && !events_wanted(w->gpu, isa_wants(space, effect)) &&                    \
                        reached(w, first[0], first[1], (uint64_t)op->in->o[operand].offset, &half);
 #define HALVES_GLOBAL(n, number, operand, effect)                                                                      \
-    HALVES(slot_long, longs, EACH_WIDE, LONGS_APART, n, number, operand, COUNT_ON, reach_halves_at, XS_GLOBAL, effect)
+    HALVES(slot_long, longs, EACH_WIDE, LONGS_APART, n, number, operand, COUNT_ON, reach_halves_near, XS_GLOBAL, effect)
 #define HALVES_SHARED(n, number, operand, effect)                                                                      \
     HALVES(slot_word, lanes, EACH_PART, WORDS_APART, n, number, operand, COUNT_WORDS, reach_halves_in, XS_SHARED_CTA,  \
            effect)

@@ -47,7 +47,7 @@ struct chain_op {
 static inline uint64_t chain_place(uint32_t slot, unsigned i) {
     return (uint64_t)(slot * (MACH_WARP * (uint32_t)sizeof(uint32_t) / 8)) << 16 * i;
 }
-static inline uint32_t chain_byte(uint64_t at, unsigned i) { return (uint32_t)(uint16_t)(at >> 16 * i) * 8; }
+static inline uint64_t chain_byte(uint64_t at, unsigned i) { return (uint64_t)(uint16_t)(at >> 16 * i) * 8; }
 
 /* The host's unit's: of an instruction, whose source number `handed` (0: none) is the result of the link before, and
  * whose second source may be a constant; of one without a link; of the end; of the end of a chain that is a loop. `run` runs a chain from a link on, as which it
