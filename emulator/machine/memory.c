@@ -7,6 +7,7 @@
 #include "report/diag.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -240,6 +241,14 @@ bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out) {
     if (b)
         *out = *b;
     return b;
+}
+
+void mem_place(const struct devmem *m, uint64_t addr, char text[MEM_PLACE]) {
+    const struct mem_block *b = block_at(m, addr);
+    const int n = snprintf(text, MEM_PLACE, "0x%llx", (unsigned long long)addr);
+    if (b && addr - b->addr < b->size)
+        snprintf(text + n, MEM_PLACE - (size_t)n, ", byte %llu/%llu", (unsigned long long)(addr - b->addr),
+                 (unsigned long long)b->size);
 }
 
 bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out) {

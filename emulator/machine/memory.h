@@ -52,6 +52,9 @@ bool mem_find_near(const struct devmem *m, uint64_t addr, struct mem_near *near)
 /* The live allocation or block of the heap that holds addr, or the nearest one before it (for messages); false when
  * there is none. */
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out);
+/* Writes the address, and the byte in its allocation, number/size: a headline has 15 words at most. */
+#define MEM_PLACE 80
+void mem_place(const struct devmem *m, uint64_t addr, char text[MEM_PLACE]);
 /* The block freed last that held addr, of the latest MEM_FREED_KEPT (for messages); false when none did. */
 bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out);
 /* Is addr inside the reserved region at all? */

@@ -192,15 +192,6 @@ struct reaching {
     int waited; /* did it wait? -1: not yet computed */
 };
 
-/* Writes the address, and the byte in its allocation, number/size: a headline has 15 words at most. */
-static void name_place(const struct grids *g, uint64_t at, char *place, size_t size) {
-    struct mem_block b;
-    const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
-    if (mem_nearest(g->gpu->mem, at, &b) && at - b.addr < b.size)
-        snprintf(place + n, size - (size_t)n, ", byte %llu/%llu", (unsigned long long)(at - b.addr),
-                 (unsigned long long)b.size);
-}
-
 /* In words: why the access of `later` need not come after those of another task. */
 static const char *unordered(const struct diag *rule, const struct task *later) {
     return rule == &stream_race  ? " of another stream"
@@ -215,10 +206,10 @@ static const char *may(bool writes) { return writes ? "write" : "read"; }
 /* Reports that the access of *x conflicts with that of the task `k`. */
 static void tell(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *earlier,
                  uint64_t at) {
-    char place[120], said[240];
+    char place[MEM_PLACE], said[240];
     const bool writes = x->e->effect & EFFECT_WRITE, wrote = earlier->flags & TOUCH_WRITE;
     const char *when = unordered(rule, x->run->now);
-    name_place(x->g, at, place, sizeof place);
+    mem_place(x->g->gpu->mem, at, place);
     if (k->kind != TASK_KERNEL) {
         mach_warn(x->r->island, &x->origin, rule, "%s %s %s, which %s%s may still %s", x->v->what, verb(writes), place,
                   rule == &stream_race ? "another stream's " : "a ", kind_of(k), may(wrote));
@@ -234,11 +225,11 @@ static void tell(const struct reaching *x, const struct diag *rule, const struct
  * the running kernel's access comes before that, and `k` has not waited for it. */
 static void tell_later(const struct reaching *x, const struct diag *rule, const struct task *k, const struct touch *its,
                        uint64_t at) {
-    char place[120], said[240];
+    char place[MEM_PLACE], said[240];
     const struct task *now = x->run->now;
     const struct mach_origin origin = {.site = its->site, .thread = its->thread};
     const bool writes = its->flags & TOUCH_WRITE, wrote = x->e->effect & EFFECT_WRITE;
-    name_place(x->g, at, place, sizeof place);
+    mem_place(x->g->gpu->mem, at, place);
     snprintf(said, sizeof said, "an access by the kernel %s%s, which %s it", now->name, unordered(rule, k),
              verb(wrote));
     mach_warn_pair(x->r->island, &origin, &x->origin, said, rule, "%s %s %s, which the kernel %s may still %s",
@@ -381,11 +372,11 @@ static void copy_meets(void *ctx, struct touch *earlier, const struct touching *
     const struct task *k = &c->g->tasks.task[earlier->place];
     const struct mach_origin origin = {.site = earlier->site, .thread = earlier->thread};
     const bool wrote = earlier->flags & TOUCH_WRITE;
-    char place[120];
+    char place[MEM_PLACE];
     if (k->kind != TASK_KERNEL || earlier->told_to == t->number)
         return;
     earlier->told_to = t->number;
-    name_place(c->g, at, place, sizeof place);
+    mem_place(c->g->gpu->mem, at, place);
     mach_warn(c->island, &origin, &stream_race,
               "a %s of another stream %s %s, and nothing orders it after the kernel %s, which %s it", kind_of(c->k),
               c->writes ? "writes" : "reads", place, k->name, wrote ? "writes" : "reads");

@@ -488,15 +488,6 @@ static struct mach_origin origin_of(const struct toucher *t, const struct mark *
                    .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
 }
 
-/* Writes the address, and the byte in its allocation, number/size: a headline has 15 words at most. */
-static void name_place(const struct toucher *t, uint64_t at, char *place, size_t size) {
-    struct mem_block b;
-    const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
-    if (mem_nearest(t->r->cluster->cta[0].gpu->mem, at, &b) && at - b.addr < b.size)
-        snprintf(place + n, size - (size_t)n, ", byte %llu/%llu", (unsigned long long)(at - b.addr),
-                 (unsigned long long)b.size);
-}
-
 void marks_tell(const struct toucher *t, const struct diag *rule, const struct mark *first, const struct mark *mine,
                 uint64_t at) {
     const struct viewer *v = t->v;
@@ -517,6 +508,6 @@ void marks_tell(const struct toucher *t, const struct diag *rule, const struct m
     if (flag)
         snprintf(f.why, sizeof f.why, "the write of a flag at %s, which this CTA has read, releases nothing",
                  diag_where(flag->site, where, sizeof where));
-    name_place(t, at, f.place, sizeof f.place);
+    mem_place(t->r->cluster->cta[0].gpu->mem, at, f.place);
     conflict_tell(t->r, &f);
 }
