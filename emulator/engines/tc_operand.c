@@ -163,16 +163,11 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 static bool are_alike(const struct tc_desc *d) { return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->xor.row) == 0; }
 
 /* May all of the groups, which are alike, be read without a closer look? */
-static bool may_read(struct cta *cta, const struct simd_groups *g, uint32_t rows) {
-    uint32_t low = UINT32_MAX, high = 0;
-    for (uint32_t i = 0; i < 16; i++) {
-        low = g->unit[i] < low ? g->unit[i] : low;
-        high = g->unit[i] > high ? g->unit[i] : high;
-    }
+static bool may_read(enum simd simd, struct cta *cta, const struct simd_groups *g, uint32_t rows) {
+    uint32_t low, high;
+    simd_span(simd, g->unit, 16, &low, &high);
     const uint64_t end = high + 16 + (uint64_t)(rows / 8 - 1) * g->stride;
-    if (low < MACH_SMEM_FIRST || end > cta->smem_end || smem_poisoned(cta, low, (uint32_t)end - low))
-        return false;
-    return true;
+    return low >= MACH_SMEM_FIRST && end <= cta->smem_end && !smem_poisoned(cta, low, (uint32_t)end - low);
 }
 
 /* How elements lie in shared memory (9.7.16.10.4), and in tensor memory: there one to a byte, those of 4 bits in its
@@ -203,14 +198,19 @@ static struct simd_matrix matrix_of(const struct tc_operand *o, bool in_tmem) {
 }
 
 /* Shared-memory offsets of the operand's units, line by line. A K-major one repeats 8 rows every SBO; M and N are
- * multiples of 8. */
-static void locate(enum simd simd, const struct tc_desc *d, const struct simd_matrix *m, uint32_t *off) {
+ * multiples of 8. one_group: only of the first of these. */
+static void locate(enum simd simd, const struct tc_desc *d, const struct simd_matrix *m, bool one_group,
+                   uint32_t *off) {
     uint32_t line[SIMD_ROW_MAX_K], unit[SIMD_MAX_ROWS * 4 / 16];
-    const uint32_t lines = m->mn_major ? m->lines : m->lines / 8, units = m->mn_major ? m->units : 16;
+    const uint32_t lines = one_group ? 1 : m->mn_major ? m->lines : m->lines / 8, units = m->mn_major ? m->units : 16;
     for (uint32_t l = 0; l < lines; l++)
         line[l] = d->start + (m->mn_major ? tc_desc_line_mn(d, l) : l * d->sbo);
-    for (uint32_t u = 0; u < units; u++)
-        unit[u] = m->mn_major ? tc_desc_chunk_mn(d, u) : u / 2 * d->xor.row + u % 2 * d->along_k;
+    for (uint32_t u = 0; m->mn_major && u < units; u++)
+        unit[u] = tc_desc_chunk_mn(d, u);
+    for (uint32_t u = 0, row = 0; !m->mn_major && u < units; u += 2, row += d->xor.row) {
+        unit[u] = row;
+        unit[u + 1] = row + d->along_k;
+    }
     simd_locate(simd, &d->xor, line, lines, unit, units, off);
 }
 
@@ -226,21 +226,21 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     const uint32_t used = data_bytes(o->elem);
     uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, m.units, elems, o->of_a};
-    uint32_t unit[16];
-    struct simd_groups groups = {unit, 0, d->sbo};
-    for (uint32_t i = 0; !o->mn_major && i < 16; i++)
-        unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
-    if (!o->mn_major && are_alike(d) && may_read(cta, &groups, o->rows)) {
+    struct simd_groups groups = {off, 0, d->sbo};
+    const bool alike = !o->mn_major && are_alike(d);
+    if (alike)
+        locate(t->simd, d, &m, true, off);
+    if (alike && may_read(t->simd, cta, &groups, o->rows)) {
         if (events_wanted(cta->gpu, WANT_ENGINE_READ))
             tell_reads(cta, origin, &names, &groups, 16, o->rows / 8, used);
     } else {
-        locate(t->simd, d, &m, off);
+        locate(t->simd, d, &m, false, off);
         if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, used))
             return false;
         groups = (struct simd_groups){off, 16, 0};
     }
     if (o->sum) {
-        locate(t->simd, d, &m, off);
+        locate(t->simd, d, &m, false, off);
         for (uint32_t i = 0; i < m.lines * m.units; i++)
             *o->sum = tc_sum(*o->sum, cta->smem + off[i], used);
     }

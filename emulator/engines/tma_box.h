@@ -1,4 +1,4 @@
-/* engines/tma_box.h - where the bytes of a tensor copy's box are, in shared and in global memory. Only for tma_tile.c. */
+/* engines/tma_box.h - where the bytes of a tensor copy's box are, in shared and global memory. Only for tma_tile.c. */
 #ifndef ENGINES_TMA_BOX_H
 #define ENGINES_TMA_BOX_H
 

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define MAX_ROW 2048u /* bytes: 256 elements of 8 */
-#define AHEAD 8u      /* rows that are fetched before they are written */
 
 /* Host address of the plane's row `in`, where `bytes` of all its rows up to `out` lie in one allocation: nothing is
  * left to check then. NULL: they may still do so row by row. */
@@ -260,9 +259,10 @@ static bool write_plane(struct tile_write *w, const struct plane *p, const uint8
             return false;
         if (!whole)
             tma_tell_global(&w->op, effect, p->addr + further, bytes, 1, 0);
-        if (whole && r + AHEAD < p->out) /* each row in a page of its own */
-            for (uint32_t line = 0; line < bytes; line += 64)
-                __builtin_prefetch(to + AHEAD * p->stride + line, 1);
+        /* the next box mostly lies beside this one, each row in a page of its own; a number, as it may lie outside */
+        const uintptr_t next = (uintptr_t)to + bytes;
+        for (uintptr_t line = next; whole && line < next + bytes; line += 64)
+            __builtin_prefetch((const void *)line, 1, 2);
         if (w->reduce == NUM_OP_NONE)
             relaxed_write(to, from, bytes);
         else

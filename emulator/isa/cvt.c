@@ -154,8 +154,9 @@ static const struct alu_row plain_rows[] = {
     ALU_ROW2(cvt, f16, u32, ALU_M(rn), 0, "hw", cvt_rn_f16_u32),
     ALU_ROW2(cvt, f32, s32, ALU_M(rn), 0, "ww", cvt_rn_f32_s32),
     ALU_ROW2(cvt, f32, u32, ALU_M(rn), 0, "ww", cvt_rn_f32_u32),
-    ALU_ROW2(cvt, s32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_s32_f32),
-    ALU_ROW2(cvt, u32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_u32_f32),
+    /* .ftz makes no difference: a subnormal is 0 as an integer */
+    ALU_ROW2(cvt, s32, f32, ALU_M(rzi), ALU_M(ftz), "ww", cvt_rzi_s32_f32),
+    ALU_ROW2(cvt, u32, f32, ALU_M(rzi), ALU_M(ftz), "ww", cvt_rzi_u32_f32),
 };
 
 /* --- which rounding and which modifiers --------------------------------------------------------------------------- */

@@ -11,14 +11,17 @@
 
 #define UNUSED __attribute__((unused))
 
-/* A register: some vectors, twice as many for 64 bits, handed on in as many registers of the host. */
+/* A register: some vectors, twice as many for 64 bits, handed on in as many registers of the host. With AVX-512 there
+ * are registers left for what `finish` needs. */
 #if defined(__AVX512F__)
-#define HANDED lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED
-#define HAND(v) v##0, v##1, h2, h3
-#define HAND_WIDE(v) v##0, v##1, v##2, v##3
-#define HAND_NONE(v) v, v, v, v
-#define HAND_ALONE(v, none) v##0, v##1, none, none
-#define HAND_STORED(v, none) v[0], v[1], none, none
+#define HANDED                                                                                                         \
+    lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED, lanes nan UNUSED, lanes classes UNUSED
+#define HAND(v) v##0, v##1, h2, h3, nan, classes
+#define HAND_WIDE(v) v##0, v##1, v##2, v##3, nan, classes
+#define HAND_ON h0, h1, h2, h3, nan, classes
+#define HAND_NONE(v) v, v, v, v, v + NUM_NAN_F32, v + NAN_CLASSES
+#define HAND_STORED(v, none) v[0], v[1], none, none, none + NUM_NAN_F32, none + NAN_CLASSES
+#define NAN_CLASSES 0x11111100 /* vfixupimm: NaNs of both kinds become what is in the destination, all else stays */
 #define EACH_PART(F, ...) F(0, __VA_ARGS__) F(1, __VA_ARGS__)
 #define EACH_WIDE(F, ...) EACH_PART(F, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__)
 typedef uint32_t lanes __attribute__((vector_size(64)));
@@ -26,10 +29,9 @@ typedef uint64_t longs __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(64)));
 #define COUNT_ON                                                                                                       \
     { 0, 4, 8, 12, 16, 20, 24, 28 }
-static ALWAYS_INLINE lanes finish(floats v) {
-    const __mmask16 nan = _mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q);
-    return (lanes)_mm512_mask_mov_epi32((__m512i)v, nan, _mm512_set1_epi32(NUM_NAN_F32));
-}
+#define COUNT_WORDS                                                                                                    \
+    { 0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60 }
+#define finish(v) (lanes) _mm512_fixupimm_ps((__m512)nan, (__m512)(v), (__m512i)classes, 0)
 static ALWAYS_INLINE floats fused(lanes a, lanes b, lanes c) {
     return (floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
@@ -49,8 +51,8 @@ static ALWAYS_INLINE bool is_zero(longs a) { return _mm512_test_epi64_mask((__m5
         lanes h6 UNUSED, lanes h7 UNUSED
 #define HAND(v) v##0, v##1, v##2, v##3, h4, h5, h6, h7
 #define HAND_WIDE(v) v##0, v##1, v##2, v##3, v##4, v##5, v##6, v##7
+#define HAND_ON h0, h1, h2, h3, h4, h5, h6, h7
 #define HAND_NONE(v) v, v, v, v, v, v, v, v
-#define HAND_ALONE(v, none) v##0, v##1, v##2, v##3, none, none, none, none
 #define HAND_STORED(v, none) v[0], v[1], v[2], v[3], none, none, none, none
 #define EACH_PART(F, ...) F(0, __VA_ARGS__) F(1, __VA_ARGS__) F(2, __VA_ARGS__) F(3, __VA_ARGS__)
 #define EACH_WIDE(F, ...)                                                                                              \
@@ -59,6 +61,8 @@ typedef uint32_t lanes __attribute__((vector_size(32)));
 typedef uint64_t longs __attribute__((vector_size(32)));
 #define COUNT_ON                                                                                                       \
     { 0, 4, 8, 12 }
+#define COUNT_WORDS                                                                                                    \
+    { 0, 4, 8, 12, 16, 20, 24, 28 }
 typedef float floats __attribute__((vector_size(32)));
 static ALWAYS_INLINE lanes finish(floats v) {
     const __m256 nan = _mm256_cmp_ps((__m256)v, (__m256)v, _CMP_UNORD_Q);
@@ -87,33 +91,51 @@ typedef uint64_t slot_long __attribute__((may_alias));
 typedef uint32_t slot_word __attribute__((may_alias));
 typedef const struct chain_op *(*link_fn)(char *base, const struct chain_op *op, struct warp *w, HANDED);
 
-static ALWAYS_INLINE lanes load(const char *base, const struct chain_op *op, unsigned i, unsigned k) {
-    return ((const slot_lanes *)(const void *)(base + op->at[i]))[k];
+static ALWAYS_INLINE void *place(char *base, uint64_t at, unsigned i) { return base + chain_byte(at, i); }
+static ALWAYS_INLINE lanes load(char *base, uint64_t at, unsigned i, unsigned k) {
+    return ((const slot_lanes *)place(base, at, i))[k];
 }
 
-/* Source number n is the one that is handed. */
-#define PART(k, n, sources, value)                                                                                     \
+/* Source number n is the one that is handed. Source 2 is the same in all lanes where f is 1, and loaded once. A link
+ * finds all its places by one load: loads are what a link has most of. */
+#define NAME(name, n, f) link_##name##n##f
+#define BEGIN(name, n, f)                                                                                              \
+    static const struct chain_op *NAME(name, n, f)(char *base, const struct chain_op *op, struct warp *w, HANDED) {    \
+        const uint64_t at = op->at;
+#define PART(k, n, f, sources, value)                                                                                  \
     lanes d##k;                                                                                                        \
     {                                                                                                                  \
-        const lanes a = n == 1 ? h##k : load(base, op, 1, k);                                                          \
-        const lanes b = n == 2 ? h##k : load(base, op, sources > 1 ? 2 : 1, k);                                        \
-        const lanes c = n == 3 ? h##k : load(base, op, sources > 2 ? 3 : 1, k);                                        \
+        const lanes a = n == 1 ? h##k : load(base, at, 1, k);                                                          \
+        const lanes b = n == 2 ? h##k : f ? fixed : load(base, at, sources > 1 ? 2 : 1, k);                            \
+        const lanes c = n == 3 ? h##k : load(base, at, sources > 2 ? 3 : 1, k);                                        \
         (void)b, (void)c;                                                                                              \
         d##k = (value);                                                                                                \
     }
-#define LINK(name, n, sources, value)                                                                                  \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        EACH_PART(PART, n, sources, value)                                                                             \
-        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
-        op++;                                                                                                          \
-        EACH_PART(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
+#define LINK(name, n, f, sources, value)                                                                               \
+    BEGIN(name, n, f)                                                                                                  \
+    const lanes fixed UNUSED = load(base, at, f ? 2 : 1, 0);                                                           \
+    EACH_PART(PART, n, f, sources, value)                                                                              \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    op++;                                                                                                              \
+    EACH_PART(STORE, 0)                                                                                                \
+    return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                    \
     }
-#define STORE(k, n, sources, value) d[k] = d##k;
-#define LINK1(name, value) LINK(name, 0, 1, value) LINK(name, 1, 1, value)
-#define LINK2(name, value) LINK(name, 0, 2, value) LINK(name, 1, 2, value) LINK(name, 2, 2, value)
+#define STORE(k, none) d[k] = d##k;
+#define LINK1(name, value) LINK(name, 0, 0, 1, value) LINK(name, 1, 0, 1, value)
+#define LINK2(name, value)                                                                                             \
+    LINK(name, 0, 0, 2, value)                                                                                         \
+    LINK(name, 0, 1, 2, value)                                                                                         \
+    LINK(name, 1, 0, 2, value)                                                                                         \
+    LINK(name, 1, 1, 2, value)                                                                                         \
+    LINK(name, 2, 0, 2, value)
 #define LINK3(name, value)                                                                                             \
-    LINK(name, 0, 3, value) LINK(name, 1, 3, value) LINK(name, 2, 3, value) LINK(name, 3, 3, value)
+    LINK(name, 0, 0, 3, value)                                                                                         \
+    LINK(name, 0, 1, 3, value)                                                                                         \
+    LINK(name, 1, 0, 3, value)                                                                                         \
+    LINK(name, 1, 1, 3, value)                                                                                         \
+    LINK(name, 2, 0, 3, value)                                                                                         \
+    LINK(name, 3, 0, 3, value)                                                                                         \
+    LINK(name, 3, 1, 3, value)
 
 LINK1(mov, a)
 LINK2(add, a + b)
@@ -132,21 +154,27 @@ LINK2(mul_f, finish((floats)a *(floats)b))
 LINK3(fma_f, finish(fused(a, b, c)))
 
 /* A predicate has a bit for each lane, and is not handed on. */
-#define COMPARE_PART(k, n, test)                                                                                       \
+#define COMPARE_PART(k, n, f, test)                                                                                    \
     {                                                                                                                  \
-        const lanes a = n == 1 ? h##k : load(base, op, 1, k), b = n == 2 ? h##k : load(base, op, 2, k);                \
+        const lanes a = n == 1 ? h##k : load(base, at, 1, k);                                                          \
+        const lanes b = n == 2 ? h##k : f ? fixed : load(base, at, 2, k);                                              \
         t ^= (test) << k * sizeof(lanes) / 4;                                                                          \
     }
-#define SETP(name, n, test)                                                                                            \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        const lanes none = {0};                                                                                        \
-        uint32_t t = (uint32_t)op->in->aux;                                                                            \
-        EACH_PART(COMPARE_PART, n, test)                                                                               \
-        *(slot_word *)(void *)(base + op->at[0]) = t;                                                                  \
-        op++;                                                                                                          \
-        return ((link_fn)op->fn)(base, op, w, HAND_NONE(none));                                                        \
+#define SETP(name, n, f, test)                                                                                         \
+    BEGIN(name, n, f)                                                                                                  \
+    const lanes fixed UNUSED = load(base, at, 2, 0);                                                                   \
+    uint32_t t = (uint32_t)op->in->aux;                                                                                \
+    EACH_PART(COMPARE_PART, n, f, test)                                                                                \
+    *(slot_word *)place(base, at, 0) = t;                                                                              \
+    op++;                                                                                                              \
+    return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                    \
     }
-#define SETP2(name, test) SETP(name, 0, test) SETP(name, 1, test) SETP(name, 2, test)
+#define SETP2(name, test)                                                                                              \
+    SETP(name, 0, 0, test)                                                                                             \
+    SETP(name, 0, 1, test)                                                                                             \
+    SETP(name, 1, 0, test)                                                                                             \
+    SETP(name, 1, 1, test)                                                                                             \
+    SETP(name, 2, 0, test)
 SETP2(setp_eq, equal(a, b))
 SETP2(setp_lt_u, less_u(a, b))
 SETP2(setp_gt_u, less_u(b, a))
@@ -154,27 +182,32 @@ SETP2(setp_lt_s, less_s(a, b))
 SETP2(setp_gt_s, less_s(b, a))
 
 /* For 64 bits, of sources of 64 bits or of 32. */
-#define WIDE_LOAD(i, k) (longs) load(base, op, i, k)
-#define WIDE_WIDEN(i, k) widen(base + op->at[i] + k * sizeof(longs) / 2)
-#define WIDE_PART(k, n, LOAD, value)                                                                                   \
+#define WIDE_LOAD(i, k) (longs) load(base, at, i, k)
+#define WIDE_WIDEN(i, k) widen((char *)place(base, at, i) + k * sizeof(longs) / 2)
+#define WIDE_PART(k, n, f, LOAD, value)                                                                                \
     lanes d##k;                                                                                                        \
     {                                                                                                                  \
-        const longs a = n == 1 ? (longs)h##k : LOAD(1, k), b = n == 2 ? (longs)h##k : LOAD(2, k);                      \
+        const longs a = n == 1 ? (longs)h##k : LOAD(1, k), b = n == 2 ? (longs)h##k : f ? fixed : LOAD(2, k);          \
         d##k = (lanes)(value);                                                                                         \
     }
-#define WIDE(name, n, LOAD, value)                                                                                     \
-    static const struct chain_op *link_##name##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {      \
-        EACH_WIDE(WIDE_PART, n, LOAD, value)                                                                           \
-        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
-        op++;                                                                                                          \
-        EACH_WIDE(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND_WIDE(d));                                                           \
+#define WIDE(name, n, f, LOAD, value)                                                                                  \
+    BEGIN(name, n, f)                                                                                                  \
+    const longs fixed UNUSED = LOAD(2, 0);                                                                             \
+    EACH_WIDE(WIDE_PART, n, f, LOAD, value)                                                                            \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    op++;                                                                                                              \
+    EACH_WIDE(STORE, 0)                                                                                                \
+    return ((link_fn)op->fn)(base, op, w, HAND_WIDE(d));                                                               \
     }
-WIDE(mul_w_u, 0, WIDE_WIDEN, multiply_u(a, b))
-WIDE(mul_w_s, 0, WIDE_WIDEN, multiply_s(a, b))
-WIDE(add_w, 0, WIDE_LOAD, a + b)
-WIDE(add_w, 1, WIDE_LOAD, a + b)
-WIDE(add_w, 2, WIDE_LOAD, a + b)
+WIDE(mul_w_u, 0, 0, WIDE_WIDEN, multiply_u(a, b))
+WIDE(mul_w_u, 0, 1, WIDE_WIDEN, multiply_u(a, b))
+WIDE(mul_w_s, 0, 0, WIDE_WIDEN, multiply_s(a, b))
+WIDE(mul_w_s, 0, 1, WIDE_WIDEN, multiply_s(a, b))
+WIDE(add_w, 0, 0, WIDE_LOAD, a + b)
+WIDE(add_w, 0, 1, WIDE_LOAD, a + b)
+WIDE(add_w, 1, 0, WIDE_LOAD, a + b)
+WIDE(add_w, 1, 1, WIDE_LOAD, a + b)
+WIDE(add_w, 2, 0, WIDE_LOAD, a + b)
 
 /* By the handler. False: the chain ends here, as the links that follow trust that nothing is poison. */
 static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
@@ -182,23 +215,24 @@ static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    return w->chain_status == WARP_NEXT && !w->pz[op->pz];
+    return w->chain_status == WARP_NEXT && !w->pz[chain_byte(op->at, 0) / (MACH_WARP * sizeof(uint32_t))];
 }
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
     const lanes none = {0};
+    const struct insn *in = op->in;
     const bool goes_on = call(w, op);
     op++;
     if (!goes_on)
         return op;
-    chain_clean(w, op);
+    chain_clean(w, &in->chain->entry[in->chain_at + 1]);
     return ((link_fn)op->fn)(base, op, w, HAND_NONE(none)); /* that takes nothing handed */
 }
 
 /* A link that its handler does has a result to hand over, too. */
 static __attribute__((noinline)) const struct chain_op *by_handler(char *base, const struct chain_op *op,
                                                                    struct warp *w) {
-    const slot_lanes *const d = (const void *)(base + op->at[0]);
+    const slot_lanes *const d = place(base, op->at, 0);
     const lanes none = {0};
     op++;
     if (!call(w, op - 1))
@@ -206,74 +240,134 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
     return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));
 }
 
-/* The same for words that are found, and told. */
-static __attribute__((noinline)) const struct chain_op *load_told(char *base, const struct chain_op *op, struct warp *w,
-                                                                  const struct reach_halves *half) {
-    slot_lanes *const d = (void *)(base + op->at[0]);
-    const lanes none = {0};
-    reach_halves_load((uint32_t *)(void *)d, half);
+/* Tells of words that a link has loaded or stored. False: the chain ends here. */
+static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op *op, struct reach_halves half,
+                                           bool shared, enum event_effect effect) {
     w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
-    reach_tell_halves(w, op->in, half, false, EFFECT_READ);
-    op++;
-    return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));
+    reach_tell_halves(w, op->in, &half, shared, effect);
+    if (w->island->fault)
+        w->chain_status = WARP_FAULT;
+    return w->chain_status == WARP_NEXT;
 }
 
-/* Each half of the warp loads words that follow each other, or all the same word; the handler has all else. */
-#define PER_HALF (64 / sizeof(lanes)) /* parts; of addresses twice as many */
-#define APART(k, n)                                                                                                    \
-    apart |= (n ? (longs)h##k : WIDE_LOAD(1, k)) ^                                                                     \
-             (first[k / (2 * PER_HALF)] + (step[k / (2 * PER_HALF)] & (on + k % (2 * PER_HALF) * sizeof(longs) / 2)));
+/* Each half of the warp loads words that follow each other, or all the same word; it stores words that follow each
+ * other. The handler has all else. WORDS and LONGS: addresses of 32 and 64 bits, parts of a half. */
+#define WORDS_IN_HALF (64 / sizeof(lanes))
+#define LONGS_IN_HALF (2 * WORDS_IN_HALF)
+#define WORDS_APART(k, n, number)                                                                                      \
+    apart |= (n == number ? h##k : load(base, at, number, k)) ^                                                        \
+             (first[k / WORDS_IN_HALF] + (step[k / WORDS_IN_HALF] & (on + k % WORDS_IN_HALF * sizeof(lanes))));
+#define LONGS_APART(k, n, number)                                                                                      \
+    apart |= (n == number ? (longs)h##k : WIDE_LOAD(number, k)) ^                                                      \
+             (first[k / LONGS_IN_HALF] + (step[k / LONGS_IN_HALF] & (on + k % LONGS_IN_HALF * sizeof(longs) / 2)));
+/* Finds the halves that source `number` addresses, of which number n is handed. */
+#define HALVES(word, type, EACH, APART, n, number, operand, count, reached)                                            \
+    const type on = count;                                                                                             \
+    const word *const a = place(base, at, number);                                                                     \
+    const word first[2] = {a[0], a[16]};                                                                               \
+    struct reach_halves half = {.row = {a[1] != a[0], a[17] != a[16]}};                                                \
+    const word step[2] = {(word)(0 - (word)half.row[0]), (word)(0 - (word)half.row[1])};                               \
+    type apart = {0};                                                                                                  \
+    EACH(APART, n, number)                                                                                             \
+    const bool found =                                                                                                 \
+        is_zero((longs)apart) && reached(w, first[0], first[1], (uint64_t)op->in->o[operand].offset, &half);
+#define HALVES_XS_GLOBAL(n, number, operand)                                                                           \
+    HALVES(slot_long, longs, EACH_WIDE, LONGS_APART, n, number, operand, COUNT_ON, reach_halves_near)
+#define HALVES_XS_SHARED_CTA(n, number, operand)                                                                       \
+    HALVES(slot_word, lanes, EACH_PART, WORDS_APART, n, number, operand, COUNT_WORDS, reach_halves_in)
+
 #define LOADED(k, half)                                                                                                \
-    d##k = half.row[k / PER_HALF] ? (lanes)((const slot_lanes *)half.host[k / PER_HALF])[k % PER_HALF]                 \
-                                  : *(const slot_word *)half.host[k / PER_HALF] - none;
-#define LOAD_WORD(n)                                                                                                   \
-    static const struct chain_op *link_ld##n(char *base, const struct chain_op *op, struct warp *w, HANDED) {          \
-        const lanes none = {0};                                                                                        \
-        const longs on = COUNT_ON;                                                                                     \
-        const slot_long *const a = (const void *)(base + op->at[1]);                                                   \
-        const uint64_t first[2] = {a[0], a[16]}, offset = (uint64_t)op->in->o[1].offset;                               \
-        struct reach_halves half = {.row = {a[1] != a[0], a[17] != a[16]}};                                            \
-        const uint64_t step[2] = {0 - (uint64_t)half.row[0], 0 - (uint64_t)half.row[1]};                               \
-        longs apart = {0};                                                                                             \
-        EACH_WIDE(APART, n)                                                                                            \
-        if (!is_zero(apart) || !reach_halves_at(w, first[0] + offset, first[1] + offset, &half))                       \
-            return by_handler(base, op, w);                                                                            \
-        if (events_wanted(w->gpu, isa_wants(XS_GLOBAL, EFFECT_READ)))                                                  \
-            return load_told(base, op, w, &half);                                                                      \
-        slot_lanes *const d = (void *)(base + op->at[0]);                                                              \
-        lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                            \
-        op++;                                                                                                          \
-        EACH_PART(LOADED, half)                                                                                        \
-        EACH_PART(STORE, 0, 0, 0)                                                                                      \
-        return ((link_fn)op->fn)(base, op, w, HAND_ALONE(d, none));                                                    \
+    d##k = half.row[k / WORDS_IN_HALF] ? (lanes)((const slot_lanes *)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF]  \
+                                       : *(const slot_word *)half.host[k / WORDS_IN_HALF] - none;
+#define LOAD_WORD(name, n, space)                                                                                      \
+    BEGIN(name, n, 0)                                                                                                  \
+    const lanes none = {0};                                                                                            \
+    HALVES_##space(n, 1, 1) if (!found) return by_handler(base, op, w);                                                \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    lanes d0, d1, d2 UNUSED, d3 UNUSED;                                                                                \
+    op++;                                                                                                              \
+    EACH_PART(LOADED, half)                                                                                            \
+    EACH_PART(STORE, 0)                                                                                                \
+    if (!events_wanted(w->gpu, isa_wants(space, EFFECT_READ)))                                                         \
+        return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
+    if (!tell(w, op - 1, half, space == XS_SHARED_CTA, EFFECT_READ))                                                   \
+        return op;                                                                                                     \
+    return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));                                                       \
     }
-LOAD_WORD(0)
-LOAD_WORD(1)
+LOAD_WORD(ld, 0, XS_GLOBAL)
+LOAD_WORD(ld, 1, XS_GLOBAL)
+LOAD_WORD(ld_s, 0, XS_SHARED_CTA)
+LOAD_WORD(ld_s, 1, XS_SHARED_CTA)
+
+/* Sources: the words, the addresses. */
+#define STORED(k, n)                                                                                                   \
+    ((slot_lanes *)(uintptr_t)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF] = n == 1 ? h##k : load(base, at, 1, k);
+#define STORE_WORD(name, n, space)                                                                                     \
+    BEGIN(name, n, 0)                                                                                                  \
+    HALVES_##space(n, 2, 0) if (!found || !half.row[0] || !half.row[1]) return link_any(base, op, w, HAND_ON);         \
+    w->island->progress++;                                                                                             \
+    EACH_PART(STORED, n)                                                                                               \
+    op++;                                                                                                              \
+    if (!events_wanted(w->gpu, isa_wants(space, EFFECT_WRITE)))                                                        \
+        return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
+    if (!tell(w, op - 1, half, space == XS_SHARED_CTA, EFFECT_WRITE))                                                  \
+        return op;                                                                                                     \
+    return ((link_fn)op->fn)(base, op, w, HAND_NONE((lanes){0}));                                                      \
+    }
+STORE_WORD(st, 0, XS_GLOBAL)
+STORE_WORD(st, 1, XS_GLOBAL)
+STORE_WORD(st_s, 0, XS_SHARED_CTA)
+STORE_WORD(st_s, 1, XS_SHARED_CTA)
 
 static const struct chain_op *link_end(char *base, const struct chain_op *op, struct warp *w, HANDED) {
     (void)base, (void)w;
     return op;
 }
 
-static const struct chain_op *run(struct warp *w, const struct chain_op *op) {
-    const lanes none = {0};
-    return ((link_fn)op->entered)((char *)w->base, op, w, HAND_NONE(none));
+/* A branch to the first link. */
+static const struct chain_op *link_loop(char *base, const struct chain_op *op, struct warp *w, HANDED) {
+    const uint32_t guard = *(const slot_word *)place(base, op->at, 0);
+    const uint32_t links = (uint32_t)(op->in - w->func->code) - op->in->o[0].target;
+    const uint64_t done = (uint64_t)(op - w->chain) + 1;
+    if ((op->in->guard_neg ? ~guard : guard) != WARP_ALL_LANES || w->chain_left < done + links)
+        return op;
+    w->chain_clock += done;
+    w->chain_left -= done;
+    w->chain = op -= links;
+    return ((link_fn)op->fn)(base, op, w, HAND_ON);
 }
 
+static const struct chain_op *run(struct warp *w, const struct chain_op *op, chain_fn entered) {
+    const lanes none = {0};
+    return ((link_fn)entered)((char *)w->base, op, w, HAND_NONE(none));
+}
+
+#define FN(name, n, f) (chain_fn) NAME(name, n, f)
 #define OWN0(name)                                                                                                     \
-    { (chain_fn) link_##name##0 }
+    {                                                                                                                  \
+        { FN(name, 0, 0), FN(name, 0, 1) }                                                                             \
+    }
 #define OWN1(name)                                                                                                     \
-    { (chain_fn) link_##name##0, (chain_fn)link_##name##1, NULL, NULL }
+    {                                                                                                                  \
+        {FN(name, 0, 0)}, { FN(name, 1, 0) }                                                                           \
+    }
 #define OWN2(name)                                                                                                     \
-    { (chain_fn) link_##name##0, (chain_fn)link_##name##1, (chain_fn)link_##name##2, NULL }
+    {                                                                                                                  \
+        {FN(name, 0, 0), FN(name, 0, 1)}, {FN(name, 1, 0), FN(name, 1, 1)}, { FN(name, 2, 0) }                         \
+    }
 #define OWN3(name)                                                                                                     \
-    { (chain_fn) link_##name##0, (chain_fn)link_##name##1, (chain_fn)link_##name##2, (chain_fn)link_##name##3 }
+    {                                                                                                                  \
+        {FN(name, 0, 0), FN(name, 0, 1)}, {FN(name, 1, 0), FN(name, 1, 1)}, {FN(name, 2, 0)}, {                        \
+            FN(name, 3, 0), FN(name, 3, 1)                                                                             \
+        }                                                                                                              \
+    }
 const struct chain_links ISA_UNIT_NAME(isa_chain_links) = {
 #define F(name, sources) [CHAIN_##name] = OWN##sources(name),
     .own = {CHAIN_LINKS(F)},
 #undef F
     .any = (chain_fn)link_any,
     .end = (chain_fn)link_end,
+    .loop = (chain_fn)link_loop,
     .run = run};
 
 #endif

@@ -561,6 +561,7 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     f->quads = f->size == 4 && f->reg == 32 && !f->sinks ? f->count / 4 : 0;
     in->data = f;
     in->fn = choose(f, store);
-    in->link = in->fn == do_ld_word && f->space == XS_GLOBAL ? CHAIN_ld : CHAIN_NONE;
+    if (in->num_opnds == 2 && mem_has_halves(f))
+        in->link = f->space == XS_GLOBAL ? (store ? CHAIN_st : CHAIN_ld) : (store ? CHAIN_st_s : CHAIN_ld_s);
     return true;
 }

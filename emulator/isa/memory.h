@@ -196,7 +196,8 @@ static bool mem_store_vectors(struct warp *w, const struct insn *in, const struc
 static bool mem_has_halves(const struct mem_form *f) {
     const bool shared = f->space == XS_SHARED_CTA || f->space == XS_SHARED_CLUSTER;
     return f->vectors && f->size == 4 && f->count == 1 && f->addr->has_base &&
-           (shared ? f->addr->bits == 32 : f->space == XS_GLOBAL && f->addr->bits == 64);
+           (shared ? f->addr->bits == 32 && reach_near((uint64_t)f->addr->offset)
+                   : f->space == XS_GLOBAL && f->addr->bits == 64);
 }
 
 static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,

@@ -61,6 +61,22 @@ REACH_INLINE void reach_spread(struct reach *r, uint32_t size) {
 /* Offsets that carry no address into bits that wrap. */
 REACH_INLINE bool reach_near(uint64_t offset) { return offset + 0x1000000 <= 0x2000000; }
 
+/* The allocation that holds addr, if it is one of the two that were found last, or any; NULL: none. */
+REACH_INLINE const struct mem_near *reach_near_block(const struct warp *w, uint64_t addr) {
+    const struct mem_near *near = w->island->near;
+    return mem_is_near(&near[0], addr) ? &near[0] : mem_is_near(&near[1], addr) ? &near[1] : NULL;
+}
+static inline const struct mem_near *reach_block(const struct warp *w, uint64_t addr) {
+    const struct mem_near *found = reach_near_block(w, addr);
+    struct mem_near *near = w->island->near, other = near[0];
+    if (found)
+        return found;
+    if (!mem_find_near(w->gpu->mem, addr, &near[0]))
+        return NULL;
+    near[1] = other;
+    return &near[0];
+}
+
 /* Is the first lane's access the start of a row? False: no, or it leaves what it is in. */
 REACH_INLINE bool reach_row_shared(const struct warp *w, const uint32_t *b, uint64_t offset, uint32_t size,
                                    struct reach *r) {
@@ -76,12 +92,14 @@ REACH_INLINE bool reach_row_shared(const struct warp *w, const uint32_t *b, uint
 }
 REACH_INLINE bool reach_row_global(const struct warp *w, const uint64_t *b, uint64_t offset, uint32_t size,
                                    struct reach *r) {
-    uint64_t before = 0, bytes = 0;
     r->at = b[0] + offset;
     if (r->at & (size - 1) || b[31] - b[0] != 31 * size || !reach_even64(b, MACH_WARP, size))
         return false;
-    r->host = mem_block_at(w->gpu->mem, r->at, &before, &bytes);
-    return r->row = r->host != NULL && bytes - before >= MACH_WARP * size;
+    const struct mem_near *block = reach_block(w, r->at);
+    if (block == NULL)
+        return false;
+    r->host = block->host + (r->at - block->addr);
+    return r->row = block->bytes - (r->at - block->addr) >= MACH_WARP * size;
 }
 
 /* Addresses in a register of 32 bits, of the CTA's own shared memory. */
@@ -115,14 +133,15 @@ REACH_INLINE bool reach_shared(const struct warp *w, const uint32_t *b, uint64_t
 REACH_INLINE bool reach_global(const struct warp *w, const uint64_t *b, uint64_t offset, uint32_t mask, uint32_t size,
                                struct reach *r) {
     const uint64_t first = b[warp_lowest(mask)];
-    uint64_t before = 0, bytes = 0;
     uint32_t bad[MACH_WARP];
     r->shared = false;
     r->at = first + offset;
-    r->host = mem_block_at(w->gpu->mem, r->at, &before, &bytes);
-    r->room = bytes - before;
-    if (r->host == NULL || bytes < size || r->at & (size - 1))
+    const struct mem_near *block = reach_block(w, r->at);
+    if (block == NULL || block->bytes < size || r->at & (size - 1))
         return false;
+    const uint64_t before = r->at - block->addr, bytes = block->bytes;
+    r->host = block->host + before;
+    r->room = bytes - before;
     for (uint32_t l = 0; l < MACH_WARP; l++) {
         const uint64_t d = b[l] - first;
         const uint64_t wrong = (d & (size - 1)) | (d + before > bytes - size ? 1 : 0) | (d + 0x80000000) >> 32;
@@ -351,50 +370,62 @@ REACH_INLINE bool reach_is_half64(const uint64_t *b, bool *row) {
     return *row ? reach_even64(b, 16, 4) : reach_even64(b, 16, 0);
 }
 
-/* Is a byte of the half poison? `off`: of shared memory, a multiple of 4. */
-REACH_INLINE bool reach_half_poisoned(const uint8_t *map, uint32_t off, bool row) {
-    uint64_t bits;
-    memcpy(&bits, map + (off >> 3), sizeof bits);
+/* A half in the CTA's shared memory, at these addresses with an offset that is reach_near; NULL where one may leave it,
+ * or is poison. */
+REACH_INLINE const uint8_t *reach_half_in(const struct cta *cta, uint32_t first, uint32_t offset, bool row) {
+    const uint32_t off = first + offset - (cta->rank << MACH_SMEM_RANK_SHIFT), size = row ? 64 : 4;
+    const uint32_t room = cta->smem_end - MACH_SMEM_FIRST;
+    if ((first >= 0xfd000000) | (off & 3) | (room < size) | (off - MACH_SMEM_FIRST > room - size))
+        return NULL;
+    const uint8_t *map = cta->smem_poison + (off >> 3);
     const unsigned shift = off & 4;
-    return row ? bits >> shift || (shift && map[(off >> 3) + 8] & 15) : bits >> shift & 15;
+    uint64_t bits;
+    memcpy(&bits, map, sizeof bits);
+    bits = row ? bits >> shift | (map[8] & (shift ? 15 : 0)) : bits >> shift & 15;
+    return bits ? NULL : cta->smem + off;
+}
+REACH_INLINE bool reach_halves_in(const struct warp *w, uint32_t first, uint32_t second, uint64_t offset,
+                                  struct reach_halves *h) {
+    const struct cta *cta = w->cta;
+    h->host[0] = reach_half_in(cta, first, (uint32_t)offset, h->row[0]);
+    h->host[1] = reach_half_in(cta, second, (uint32_t)offset, h->row[1]);
+    h->at = first + (uint32_t)offset - (cta->rank << MACH_SMEM_RANK_SHIFT);
+    h->apart = (int64_t)second - (int64_t)first;
+    return h->host[0] && h->host[1];
 }
 
 REACH_INLINE bool reach_halves_shared(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
-    const struct cta *cta = w->cta;
-    const uint32_t *b = warp_src32(w, o->slot), end = cta->smem_end;
-    if (!reach_near((uint64_t)o->offset) || !reach_is_half32(b, &h->row[0]) || !reach_is_half32(b + 16, &h->row[1]))
-        return false;
-    uint32_t off[2];
-    for (unsigned i = 0; i < 2; i++) {
-        off[i] = b[16 * i] + (uint32_t)o->offset - (cta->rank << MACH_SMEM_RANK_SHIFT);
-        if (b[16 * i] >= 0xfd000000 || off[i] & 3 || off[i] < MACH_SMEM_FIRST || off[i] >= end ||
-            end - off[i] < (h->row[i] ? 64 : 4) || reach_half_poisoned(cta->smem_poison, off[i], h->row[i]))
-            return false;
-        h->host[i] = cta->smem + off[i];
-    }
-    h->at = off[0];
-    h->apart = (int64_t)off[1] - (int64_t)off[0];
-    return true;
+    const uint32_t *b = warp_src32(w, o->slot);
+    return reach_is_half32(b, &h->row[0]) && reach_is_half32(b + 16, &h->row[1]) &&
+           reach_halves_in(w, b[0], b[16], (uint64_t)o->offset, h);
 }
 
-/* Halves that begin at these addresses: false, if one may leave its allocation. */
-REACH_INLINE bool reach_halves_at(const struct warp *w, uint64_t first, uint64_t second, struct reach_halves *h) {
-    uint64_t before = 0, bytes = 0;
+/* Halves that begin at these addresses, of which the lower is in a block: false, if one may leave it. */
+REACH_INLINE bool reach_halves_at(const struct mem_near *block, uint64_t first, uint64_t second,
+                                  struct reach_halves *h) {
     const uint64_t low = first < second ? first : second, end = first < second ? second : first;
-    const uint8_t *host = mem_block_at(w->gpu->mem, low, &before, &bytes);
-    if (host == NULL || (first | second) & 3 || end - low > 0x40000000 || end - low + 64 > bytes - before)
+    if (block == NULL || (first | second) & 3 || end - low > 0x40000000 ||
+        end - low + 64 > block->bytes - (low - block->addr))
         return false;
     h->at = first;
     h->apart = (int64_t)(second - first);
-    h->host[0] = host + (first - low);
-    h->host[1] = host + (second - low);
+    h->host[0] = block->host + (first - block->addr);
+    h->host[1] = block->host + (second - block->addr);
     return true;
+}
+/* The same in one of the two blocks that were found last. */
+REACH_INLINE bool reach_halves_near(const struct warp *w, uint64_t first, uint64_t second, uint64_t offset,
+                                    struct reach_halves *h) {
+    first += offset;
+    second += offset;
+    return reach_halves_at(reach_near_block(w, first < second ? first : second), first, second, h);
 }
 
 REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_opnd *o, struct reach_halves *h) {
-    const uint64_t *b = warp_src64(w, o->slot), offset = (uint64_t)o->offset;
+    const uint64_t *b = warp_src64(w, o->slot), first = b[0] + (uint64_t)o->offset,
+                   second = b[16] + (uint64_t)o->offset;
     return reach_is_half64(b, &h->row[0]) && reach_is_half64(b + 16, &h->row[1]) &&
-           reach_halves_at(w, b[0] + offset, b[16] + offset, h);
+           reach_halves_at(reach_block(w, first < second ? first : second), first, second, h);
 }
 
 /* The words. */

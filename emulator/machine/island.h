@@ -10,6 +10,7 @@
 #ifndef MACHINE_ISLAND_H
 #define MACHINE_ISLAND_H
 
+#include "machine/memory.h"
 #include "report/diag.h"
 #include "report/findings.h"
 
@@ -61,6 +62,7 @@ struct island {
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
     size_t printed;                           /* of them, by printf */
+    struct mem_near near[2];                  /* allocations that were found last, the latest first */
     struct mach_writer writers[MACH_WRITERS]; /* by address: the latest of those that fall together */
     struct findings found;                    /* of this launch; counts are what was met since they were told */
     const char *first_warning;                /* id of the first that was told; NULL: none */

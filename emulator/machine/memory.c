@@ -224,13 +224,15 @@ uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size) {
     return m->backing + (addr - m->base);
 }
 
-uint8_t *mem_block_at(const struct devmem *m, uint64_t addr, uint64_t *before, uint64_t *bytes) {
-    const struct mem_block *b = block_at(m, addr);
+bool mem_find_near(const struct devmem *m, uint64_t addr, struct mem_near *near) {
+    const struct mem_block *b = blocks_find(&m->blocks, addr);
+    const bool heap = b && b->kind == MEM_HEAP;
+    b = heap ? blocks_find(&m->heap, addr) : b;
     if (!b || addr - b->addr >= b->size)
-        return NULL;
-    *before = addr - b->addr;
-    *bytes = b->size;
-    return m->backing + (addr - m->base);
+        return false;
+    const uint64_t *num_freed = heap ? &m->heap.num_freed : &m->blocks.num_freed;
+    *near = (struct mem_near){b->addr, b->size, m->backing + (b->addr - m->base), num_freed, *num_freed};
+    return true;
 }
 
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out) {

@@ -37,8 +37,18 @@ bool mem_free(struct devmem *m, uint64_t addr);
  * Any number of host threads may ask at once while none allocates or frees. The pointer is valid until the allocation
  * is freed. */
 uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size);
-/* Host pointer to the byte at `addr`, which is byte *before of a live allocation of *bytes; NULL if there is none. */
-uint8_t *mem_block_at(const struct devmem *m, uint64_t addr, uint64_t *before, uint64_t *bytes);
+/* An allocation that was found, as long as nothing was freed after; {0}: none. */
+struct mem_near {
+    uint64_t addr, bytes;
+    uint8_t *host;
+    const uint64_t *num_freed;
+    uint64_t seen; /* of them */
+};
+static inline bool mem_is_near(const struct mem_near *n, uint64_t addr) {
+    return addr - n->addr < n->bytes && *n->num_freed == n->seen;
+}
+/* The live allocation or block of the heap that holds addr; false if there is none. */
+bool mem_find_near(const struct devmem *m, uint64_t addr, struct mem_near *near);
 /* The live allocation or block of the heap that holds addr, or the nearest one before it (for messages); false when
  * there is none. */
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out);

@@ -85,20 +85,17 @@ AVX2 static ALWAYS_INLINE __m256i scales(const struct simd_fused *f, uint32_t ro
     return _mm256_add_epi32(load(e), _mm256_set1_epi32(fused_scale(f->sfb, n)));
 }
 
-/* Bits of f32 of sum * 2^(E - 25), cut toward zero: rounded to nearest, then one place back where that was up; bits: of
- * 2^E. -2^31, whose magnitude is itself, comes out as it is. */
-AVX2 static ALWAYS_INLINE __m256i result(__m256i sum, __m256i bits, bool odd) {
-    const __m256i u = _mm256_abs_epi32(sum), sign = _mm256_and_si256(sum, _mm256_set1_epi32(INT32_MIN));
-    __m256i r = _mm256_castps_si256(_mm256_cvtepi32_ps(u));
-    /* 2^31 becomes -2^31: the difference is negative then, too */
-    const __m256i down = _mm256_srai_epi32(_mm256_sub_epi32(u, _mm256_cvttps_epi32(_mm256_castsi256_ps(r))), 31);
-    r = _mm256_add_epi32(r, down);
+/* Bits of f32 of sum * 2^(E - 25), cut toward zero; quantum: bits of 2^(E - 25). Without the first bit that f32 has no
+ * room for, which is 24 places below the first one of all, rounding to nearest is a cut. -2^31, whose magnitude is
+ * itself, comes out as it is. */
+AVX2 static ALWAYS_INLINE __m256i result(__m256i sum, __m256i quantum, bool odd) {
+    const __m256i u = _mm256_abs_epi32(sum);
+    const __m256i kept = _mm256_sign_epi32(_mm256_andnot_si256(_mm256_srli_epi32(u, 24), u), sum);
+    __m256i r = _mm256_castps_si256(_mm256_cvtepi32_ps(kept));
     if (odd) {
-        const __m256i same = _mm256_cmpeq_epi32(_mm256_cvttps_epi32(_mm256_castsi256_ps(r)), u);
+        const __m256i same = _mm256_cmpeq_epi32(_mm256_cvttps_epi32(_mm256_castsi256_ps(r)), sum);
         r = _mm256_or_si256(r, _mm256_andnot_si256(same, _mm256_set1_epi32(1)));
     }
-    r = _mm256_or_si256(r, _mm256_and_si256(sign, _mm256_cmpgt_epi32(r, _mm256_setzero_si256())));
-    const __m256i quantum = _mm256_sub_epi32(bits, _mm256_set1_epi32(FUSED_BITS << 23));
     return _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(r), _mm256_castsi256_ps(quantum)));
 }
 
@@ -116,9 +113,11 @@ AVX2 static ALWAYS_INLINE __m256i left(__m256i u, __m256i v, __m256i sum) {
 }
 
 /* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]. Added
- * to a number's exponent they multiply it, and make less than 1 of a zero or a subnormal. */
+ * to a number's exponent they multiply it, and make less than 1 of a zero or a subnormal. sums: 2, one of even and one
+ * of odd k, or 1. */
 AVX2 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k,
-                                            const __m256i up[PARTS], __m256i out[2][PARTS], const bool plain) {
+                                            const __m256i up[PARTS], __m256i out[2][PARTS], const bool plain,
+                                            const int sums) {
     const float *x = f->t.a + simd_tile_a(row, k), *y = f->t.b + simd_tile_b(n, k);
     __m256i sum[2][PARTS];
     UNROLL
@@ -135,7 +134,7 @@ AVX2 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t
                 __m256 p = _mm256_mul_ps(_mm256_loadu_ps(x + LANES * h), w);
                 p = plain ? _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), up[h]))
                           : _mm256_mul_ps(p, _mm256_castsi256_ps(up[h]));
-                sum[odd][h] = _mm256_add_epi32(sum[odd][h], _mm256_cvttps_epi32(p));
+                sum[odd % sums][h] = _mm256_add_epi32(sum[odd % sums][h], _mm256_cvttps_epi32(p));
             }
         }
     }
@@ -146,12 +145,12 @@ AVX2 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t
     }
 }
 
-/* One instruction, two segments, one column: lanes of any exponents, scale factors, a D that is scaled. */
+/* One instruction, two segments, one column: lanes of any exponents, a D that is scaled. */
 AVX2 static __attribute__((noinline)) void column_any(const struct simd_fused *f, uint32_t row, uint32_t n,
                                                       uint32_t k) {
     const int shift = fused_shift(f, k);
     const __m256 down = power(_mm256_set1_epi32(-shift));
-    __m256i e[2], up[PARTS], bits[PARTS], sum[2][PARTS], refused[PARTS];
+    __m256i e[2], up[PARTS], quantum[PARTS], sum[2][PARTS], refused[PARTS];
     survey(f, row, n, k, e);
     for (int h = 0; h < PARTS; h++) {
         const uint32_t first = row + (uint32_t)(LANES * h);
@@ -164,17 +163,17 @@ AVX2 static __attribute__((noinline)) void column_any(const struct simd_fused *f
                                                       _mm256_cmpgt_epi32(all, _mm256_set1_epi32(FUSED_NO_NUMBER))));
         const __m256i cut = clamp(all, fused_lowest(f), FUSED_HIGH);
         const __m256i place = _mm256_sub_epi32(_mm256_set1_epi32(FUSED_BITS), cut);
-        bits[h] = _mm256_castps_si256(power(cut));
+        quantum[h] = _mm256_castps_si256(power(_mm256_sub_epi32(_mm256_setzero_si256(), place)));
         up[h] = _mm256_castps_si256(power(clamp(_mm256_add_epi32(place, scaled), -126, 127)));
         sum[0][h] = _mm256_cvttps_epi32(_mm256_mul_ps(old, power(place)));
         sum[1][h] = _mm256_setzero_si256();
     }
-    sum_products(f, row, n, k, up, sum, false);
+    sum_products(f, row, n, k, up, sum, false, 2);
     for (uint32_t h = 0; h < PARTS; h++) {
         const __m256i both = _mm256_add_epi32(sum[0][h], sum[1][h]);
         uint32_t lanes = lanes_of(_mm256_or_si256(refused[h], left(sum[0][h], sum[1][h], both)));
         uint32_t *d = cells(f, row + LANES * h, n), out[LANES];
-        store(out, result(both, bits[h], f->odd));
+        store(out, result(both, quantum[h], f->odd));
         for (; lanes; lanes &= lanes - 1) {
             const uint32_t i = (uint32_t)__builtin_ctz(lanes);
             out[i] = fused_lane(f, row + LANES * h + i, n, k, true, d[i]);
@@ -193,29 +192,57 @@ AVX2 static ALWAYS_INLINE __m256i bits_of_d(const struct simd_fused *f, __m256i 
     return _mm256_andnot_si256(none, _mm256_max_epi32(field, BITS(f->least_d)));
 }
 
-/* The same without, as nearly always, with exponents where f32 has them. False: nothing has happened; a lane's E is not
- * in [FUSED_LOW, 25], or a sum left 32 bits. */
+/* What the loops are compiled for. */
+struct form {
+    bool half;   /* D is f16 */
+    bool scaled; /* scale factors */
+    int sums;    /* 1: the 8 products of an instruction and D add up to less than 2^31 */
+};
+
+/* found_bits of products with scale factors, which add `scaled` to each exponent: 0 or 255 where f32 has none. */
+AVX2 static ALWAYS_INLINE __m256i scaled_bits(const __m256i e[2], int p, __m256i scaled) {
+    const __m256i v = _mm256_add_epi32(found(e, p), _mm256_add_epi32(scaled, _mm256_set1_epi32(FUSED_BIAS)));
+    return _mm256_slli_epi32(clamp(v, 0, 2 * FUSED_BIAS + 1), 23);
+}
+
+/* The same as column_any, as nearly always, with exponents where f32 has them. False: nothing has happened; a lane's E
+ * is not in [FUSED_LOW, 25], the scaled exponent of its products is less than E by more than 25, or a sum left 32 bits.
+ * sa: what the scale factors of rows add to exponents. */
 AVX2 static ALWAYS_INLINE bool column(const struct simd_fused *f, uint32_t row, uint32_t n, uint32_t k,
-                                      const bool half) {
-    __m256i e[2], up[PARTS], sum[2][PARTS], most = BITS(FUSED_LOW), least = BITS(FUSED_BITS);
+                                      const int32_t *sa, const struct form form) {
+    __m256i e[2], up[PARTS], sum[2][PARTS], quantum[PARTS], far = _mm256_setzero_si256();
     survey(f, row, n, k, e);
     UNROLL
     for (int h = 0; h < PARTS; h++) {
         const __m256i old = load(cells(f, row + (uint32_t)(LANES * h), n));
-        const __m256i all = _mm256_max_epi32(found_bits(e, h), bits_of_d(f, old, half));
-        most = _mm256_max_epi32(most, all);
-        least = _mm256_min_epi32(least, all);
-        up[h] = _mm256_sub_epi32(BITS(FUSED_BITS), half ? _mm256_max_epi32(all, BITS(fused_lowest(f))) : all);
+        __m256i all, scaled = _mm256_setzero_si256();
+        if (form.scaled) {
+            scaled = _mm256_add_epi32(load(sa + row + LANES * h), _mm256_set1_epi32(fused_scale(f->sfb, n)));
+            all = scaled_bits(e, h, scaled);
+        } else {
+            all = found_bits(e, h);
+        }
+        all = _mm256_max_epi32(all, bits_of_d(f, old, form.half));
+        up[h] = _mm256_sub_epi32(BITS(FUSED_BITS), all);
+        far = _mm256_max_epu32(far, up[h]);
+        up[h] = form.half ? _mm256_min_epi32(up[h], BITS(FUSED_BITS - FUSED_BIAS - fused_lowest(f))) : up[h];
+        quantum[h] = _mm256_sub_epi32(BITS(0), up[h]);
         sum[0][h] = _mm256_cvttps_epi32(_mm256_castsi256_ps(_mm256_add_epi32(old, up[h])));
         sum[1][h] = _mm256_setzero_si256();
+        if (form.scaled) {
+            up[h] = _mm256_add_epi32(up[h], _mm256_slli_epi32(scaled, 23));
+            far = _mm256_max_epu32(far, up[h]);
+        }
     }
-    if (lanes_of(
-            _mm256_or_si256(_mm256_cmpgt_epi32(most, BITS(FUSED_BITS)), _mm256_cmpgt_epi32(BITS(FUSED_LOW), least))))
+    const __m256i most = _mm256_set1_epi32((FUSED_BITS - FUSED_LOW) << 23);
+    if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(far, most), most)) != -1)
         return false;
-    sum_products(f, row, n, k, up, sum, true);
+    sum_products(f, row, n, k, up, sum, true, form.sums);
     __m256i lost = _mm256_setzero_si256();
     UNROLL
     for (int h = 0; h < PARTS; h++) {
+        if (form.sums == 1)
+            break;
         const __m256i both = _mm256_add_epi32(sum[0][h], sum[1][h]);
         lost = _mm256_or_si256(lost, left(sum[0][h], sum[1][h], both));
         sum[0][h] = both;
@@ -224,17 +251,19 @@ AVX2 static ALWAYS_INLINE bool column(const struct simd_fused *f, uint32_t row, 
         return false;
     UNROLL
     for (int h = 0; h < PARTS; h++)
-        store(cells(f, row + (uint32_t)(LANES * h), n),
-              result(sum[0][h], _mm256_sub_epi32(BITS(FUSED_BITS), up[h]), half && f->odd));
+        store(cells(f, row + (uint32_t)(LANES * h), n), result(sum[0][h], quantum[h], form.half && f->odd));
     return true;
 }
 
-AVX2 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const bool half) {
+AVX2 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const struct form form) {
+    int32_t sa[SIMD_MAX_ROWS];
+    for (uint32_t i = 0; form.scaled && i < f->t.segments * SIMD_SEGMENT; i++)
+        sa[i] = fused_scale(f->sfa, i);
     find_exponents(f, same_b);
     for (uint32_t row = 0; row < f->t.segments * SIMD_SEGMENT; row += 2 * SIMD_SEGMENT)
         for (uint32_t k = 0; k < f->t.k; k += f->t.step)
             for (uint32_t n = 0; n < f->t.n; n++)
-                if (f->sfa || fused_shift(f, k) || !column(f, row, n, k, half))
+                if (fused_shift(f, k) || !column(f, row, n, k, sa, form))
                     column_any(f, row, n, k);
 }
 
@@ -242,10 +271,14 @@ AVX2 void fused_run_avx2(const struct simd_fused *f, bool same_b) {
     for (uint32_t n = 0; !f->t.accumulate && n < f->t.n; n++) /* a D of 0 takes no part */
         for (uint32_t row = 0; row < f->t.segments * SIMD_SEGMENT; row += LANES)
             store(cells(f, row, n), _mm256_setzero_si256());
-    if (f->odd || f->least_d > -126 || f->floor > FUSED_LOW)
-        run(f, same_b, true);
+    if (f->sfa) /* D is f32 */
+        run(f, same_b, (struct form){.scaled = true, .sums = 2});
+    else if (f->odd || f->least_d > -126 || f->floor > FUSED_LOW)
+        run(f, same_b, (struct form){.half = true, .sums = 2});
+    else if (f->t.step <= 8)
+        run(f, same_b, (struct form){.sums = 1});
     else
-        run(f, same_b, false);
+        run(f, same_b, (struct form){.sums = 2});
 }
 
 /* --- four-bit operands -------------------------------------------------------------------------------------------- */

@@ -75,15 +75,14 @@ AVX512 static ALWAYS_INLINE __m512i scales(const struct simd_fused *f, uint32_t 
     return _mm512_add_epi32(_mm512_loadu_si512(e), _mm512_set1_epi32(fused_scale(f->sfb, n)));
 }
 
-/* Bits of f32 of sum * 2^(E - 25), cut toward zero; bits: of 2^E. */
-AVX512 static ALWAYS_INLINE __m512i result(__m512i sum, __m512i bits, bool odd) {
+/* Bits of f32 of sum * 2^(E - 25), cut toward zero; quantum: bits of 2^(E - 25). */
+AVX512 static ALWAYS_INLINE __m512i result(__m512i sum, __m512i quantum, bool odd) {
     __m512 r = _mm512_cvt_roundepi32_ps(sum, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
     if (odd) {
         const __mmask16 lost = _mm512_cmpneq_epi32_mask(_mm512_cvttps_epi32(r), sum);
         const __m512i b = _mm512_castps_si512(r);
         r = _mm512_castsi512_ps(_mm512_mask_or_epi32(b, lost, b, _mm512_set1_epi32(1)));
     }
-    const __m512i quantum = _mm512_sub_epi32(bits, _mm512_set1_epi32(FUSED_BITS << 23));
     return _mm512_castps_si512(_mm512_mul_ps(r, _mm512_castsi512_ps(quantum)));
 }
 
@@ -161,9 +160,9 @@ AVX512 static ALWAYS_INLINE __m512i found_bits(const __m512i e[2], int s, const 
 /* A column of four segments before its products are summed. */
 struct column {
     uint32_t *d[4];
-    __m512 up[4];      /* what products are multiplied by, to count in units of 2^(E - 25) */
-    __m512i bits[4];   /* of 2^E */
-    __m512i sum[2][4]; /* D in these units; sums of even and of odd k stay below 2^31 */
+    __m512 up[4];       /* what products are multiplied by, to count in units of 2^(E - 25) */
+    __m512i quantum[4]; /* bits of 2^(E - 25) */
+    __m512i sum[2][4];  /* D in these units; sums of even and of odd k stay below 2^31 */
     __mmask16 refused[4];
 };
 
@@ -187,7 +186,7 @@ AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg,
         x->refused[s] = _mm512_cmpgt_epi32_mask(all, _mm512_set1_epi32(FUSED_HIGH)) |
                         (_mm512_cmplt_epi32_mask(all, _mm512_set1_epi32(FUSED_LOW)) &
                          _mm512_cmpgt_epi32_mask(all, _mm512_set1_epi32(FUSED_NO_NUMBER)));
-        x->bits[s] = _mm512_castps_si512(power(cut));
+        x->quantum[s] = _mm512_castps_si512(power(_mm512_sub_epi32(_mm512_setzero_si512(), place)));
         x->up[s] = power(clamp(_mm512_add_epi32(place, scaled), -126, 127));
         x->sum[0][s] = _mm512_cvttps_epi32(_mm512_mul_ps(old, power(place)));
         x->sum[1][s] = _mm512_setzero_si512();
@@ -195,9 +194,11 @@ AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg,
 }
 
 /* The products, in units of 2^(E - 25), cut toward zero. With `plain` `up` has the bits of 25 - E, in [0, 125]. Added
- * to a number's exponent they multiply it, and make less than 1 of a zero or a subnormal. */
+ * to a number's exponent they multiply it, and make less than 1 of a zero or a subnormal. sums: 2, one of even and one
+ * of odd k, or 1. */
 AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                              const __m512i up[4], __m512i out[2][4], const bool plain) {
+                                              const __m512i up[4], __m512i out[2][4], const bool plain,
+                                              const int sums) {
     const float *x = f->t.a + simd_tile_a(seg * SIMD_SEGMENT, k), *y = f->t.b + simd_tile_b(n, k);
     __m512i sum[2][4];
     UNROLL
@@ -214,7 +215,7 @@ AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32
                 __m512 p = _mm512_mul_ps(_mm512_loadu_ps(x + s * (int)SIMD_SEGMENT), w);
                 p = plain ? _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), up[s]))
                           : _mm512_mul_ps(p, _mm512_castsi512_ps(up[s]));
-                sum[odd][s] = _mm512_add_epi32(sum[odd][s], _mm512_cvttps_epi32(p));
+                sum[odd % sums][s] = _mm512_add_epi32(sum[odd % sums][s], _mm512_cvttps_epi32(p));
             }
         }
     }
@@ -240,12 +241,12 @@ AVX512 static ALWAYS_INLINE void block_any(const struct simd_fused *f, uint32_t 
         align(f, seg, n + i, fused_shift(f, k), e[i], &c, narrow);
         __m512i up[4] = {_mm512_castps_si512(c.up[0]), _mm512_castps_si512(c.up[1]), _mm512_castps_si512(c.up[2]),
                          _mm512_castps_si512(c.up[3])};
-        sum_products(f, seg, n + i, k, up, c.sum, false);
+        sum_products(f, seg, n + i, k, up, c.sum, false, 2);
         for (uint32_t s = 0; s < 4; s++) {
             const __m512i sum = _mm512_add_epi32(c.sum[0][s], c.sum[1][s]);
             uint32_t lanes = c.refused[s] | _mm512_movepi32_mask(left(c.sum[0][s], c.sum[1][s], sum));
             uint32_t out[SIMD_SEGMENT];
-            _mm512_storeu_si512(out, result(sum, c.bits[s], f->odd));
+            _mm512_storeu_si512(out, result(sum, c.quantum[s], f->odd));
             for (; lanes; lanes &= lanes - 1) {
                 const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
                 out[lane] = fused_lane(f, (seg + s) * SIMD_SEGMENT + lane, n + i, k, true, c.d[s][lane]);
@@ -271,6 +272,8 @@ AVX512 static __attribute__((noinline)) void block_narrow(const struct simd_fuse
 struct form {
     bool narrow; /* exponents in bytes */
     bool half;   /* D is f16 */
+    bool scaled; /* scale factors; narrow */
+    int sums;    /* 1: the 8 products of an instruction and D add up to less than 2^31 */
 };
 
 /* D's exponent, where f32 has it: of 0 less than any. */
@@ -282,58 +285,84 @@ AVX512 static ALWAYS_INLINE __m512i bits_of_d(const struct simd_fused *f, __m512
     return _mm512_maskz_max_epi32(some, BITS(f->least_d), field);
 }
 
+/* found_bits of products with scale factors, which add `scaled` to each exponent: 0 or 255 where f32 has none. A factor
+ * that is NaN makes one of all products. */
+AVX512 static ALWAYS_INLINE __m512i scaled_bits(__m512i e, int s, __m512i scaled) {
+    const __m512i v = _mm512_and_si512(_mm512_srli_epi32(e, (unsigned)(8 * s)), _mm512_set1_epi32(0xff));
+    const __mmask16 some = _mm512_cmpge_epi32_mask(v, _mm512_set1_epi32(FIELD_LOW)) |
+                           _mm512_cmpge_epi32_mask(scaled, _mm512_set1_epi32(FUSED_HUGE / 2));
+    return _mm512_slli_epi32(clamp(_mm512_maskz_add_epi32(some, v, scaled), 0, 2 * FUSED_BIAS + 1), 23);
+}
+
 /* One instruction, four segments, two columns, with exponents where f32 has them. False: nothing has happened; a lane's
- * E is not in [least, 25], or a sum left 32 bits. */
+ * E is not in [least, 25], the scaled exponent of its products is less than E by more than 25, or a sum left 32 bits.
+ * sa: what the scale factors of rows add to exponents. */
 AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                       const struct form form) {
-    const int least = form.narrow ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
-    __m512i e[2][2], bits[2][4], sum[2][2][4], far = _mm512_setzero_si512(), lost = _mm512_setzero_si512();
+                                       const int32_t *sa, const struct form form) {
+    const int least = form.narrow && !form.scaled ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
+    __m512i e[2][2], up[2][4], scaled[2][4], sum[2][2][4], far = _mm512_setzero_si512(), lost = _mm512_setzero_si512();
     (form.narrow ? survey_narrow : survey)(f, seg, n, k, e);
     UNROLL
     for (int i = 0; i < 2; i++)
         UNROLL
     for (int s = 0; s < 4; s++) {
         const __m512i old = _mm512_loadu_si512(cells(f, seg + (uint32_t)s, n + (uint32_t)i));
-        const __m512i all = _mm512_max_epi32(found_bits(e[i], s, form.narrow), bits_of_d(f, old, form));
-        far = _mm512_max_epu32(far, _mm512_sub_epi32(all, BITS(least)));
-        bits[i][s] = form.half ? _mm512_max_epi32(all, BITS(fused_lowest(f))) : all;
-        const __m512i up = _mm512_sub_epi32(BITS(FUSED_BITS), bits[i][s]);
-        sum[i][0][s] = _mm512_cvttps_epi32(_mm512_castsi512_ps(_mm512_add_epi32(old, up)));
+        __m512i all = found_bits(e[i], s, form.narrow);
+        if (form.scaled) {
+            const __m512i by = _mm512_add_epi32(_mm512_loadu_si512(sa + (seg + (uint32_t)s) * SIMD_SEGMENT),
+                                                _mm512_set1_epi32(fused_scale(f->sfb, n + (uint32_t)i)));
+            all = scaled_bits(e[i][0], s, by);
+            scaled[i][s] = _mm512_slli_epi32(by, 23);
+        }
+        all = _mm512_max_epi32(all, bits_of_d(f, old, form));
+        up[i][s] = _mm512_sub_epi32(BITS(FUSED_BITS), all);
+        far = _mm512_max_epu32(far, up[i][s]);
+        up[i][s] = form.half ? _mm512_min_epi32(up[i][s], BITS(FUSED_BITS - FUSED_BIAS - fused_lowest(f))) : up[i][s];
+        sum[i][0][s] = _mm512_cvttps_epi32(_mm512_castsi512_ps(_mm512_add_epi32(old, up[i][s])));
         sum[i][1][s] = _mm512_setzero_si512();
+        if (form.scaled) {
+            up[i][s] = _mm512_add_epi32(up[i][s], scaled[i][s]);
+            far = _mm512_max_epu32(far, up[i][s]);
+        }
     }
     if (_mm512_cmpgt_epu32_mask(far, _mm512_set1_epi32((FUSED_BITS - least) << 23)))
         return false;
     UNROLL
     for (int i = 0; i < 2; i++) {
-        __m512i up[4];
-        UNROLL
-        for (int s = 0; s < 4; s++)
-            up[s] = _mm512_sub_epi32(BITS(FUSED_BITS), bits[i][s]);
-        sum_products(f, seg, n + (uint32_t)i, k, up, sum[i], true);
+        sum_products(f, seg, n + (uint32_t)i, k, up[i], sum[i], true, form.sums);
         UNROLL
         for (int s = 0; s < 4; s++) {
+            if (form.sums == 1)
+                break;
             const __m512i both = _mm512_add_epi32(sum[i][0][s], sum[i][1][s]);
             lost = _mm512_or_si512(lost, left(sum[i][0][s], sum[i][1][s], both));
             sum[i][0][s] = both;
         }
     }
-    if (_mm512_movepi32_mask(lost))
+    if (form.sums == 2 && _mm512_movepi32_mask(lost))
         return false;
     UNROLL
     for (int i = 0; i < 2; i++)
         UNROLL
-    for (int s = 0; s < 4; s++)
+    for (int s = 0; s < 4; s++) {
+        __m512i quantum = _mm512_sub_epi32(BITS(0), up[i][s]);
+        if (form.scaled)
+            quantum = _mm512_add_epi32(quantum, scaled[i][s]);
         _mm512_storeu_si512(cells(f, seg + (uint32_t)s, n + (uint32_t)i),
-                            result(sum[i][0][s], bits[i][s], form.half && f->odd));
+                            result(sum[i][0][s], quantum, form.half && f->odd));
+    }
     return true;
 }
 
 AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const struct form form) {
+    int32_t sa[SIMD_MAX_ROWS];
+    for (uint32_t i = 0; form.scaled && i < f->t.segments * SIMD_SEGMENT; i++)
+        sa[i] = fused_scale(f->sfa, i);
     find_exponents(f, same_b, form.narrow);
     for (uint32_t s = 0; s < f->t.segments; s += 4)
         for (uint32_t k = 0; k < f->t.k; k += f->t.step)
             for (uint32_t n = 0; n < f->t.n; n += 2)
-                if (f->sfa || fused_shift(f, k) || !block(f, s, n, k, form))
+                if (fused_shift(f, k) || !block(f, s, n, k, sa, form))
                     (form.narrow ? block_narrow : block_wide)(f, s, n, k);
 }
 
@@ -342,14 +371,18 @@ AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
     for (uint32_t n = 0; !f->t.accumulate && n < f->t.n; n++) /* a D of 0 takes no part */
         for (uint32_t s = 0; s < f->t.segments; s++)
             _mm512_storeu_si512(cells(f, s, n), _mm512_setzero_si512());
-    if (is_narrow(f) && half)
-        run(f, same_b, (struct form){true, true});
+    if (f->sfa) /* of types of few exponents, D is f32 */
+        run(f, same_b, (struct form){.narrow = true, .scaled = true, .sums = 2});
+    else if (is_narrow(f) && half)
+        run(f, same_b, (struct form){.narrow = true, .half = true, .sums = 2});
     else if (is_narrow(f))
-        run(f, same_b, (struct form){true, false});
+        run(f, same_b, (struct form){.narrow = true, .sums = 2});
     else if (half)
-        run(f, same_b, (struct form){false, true});
+        run(f, same_b, (struct form){.half = true, .sums = 2});
+    else if (f->t.step <= 8)
+        run(f, same_b, (struct form){.sums = 1});
     else
-        run(f, same_b, (struct form){false, false});
+        run(f, same_b, (struct form){.sums = 2});
 }
 
 /* --- four-bit operands: as in fused_avx2.c, where there is more to read ------------------------------------------- */

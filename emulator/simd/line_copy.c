@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-/* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. A
- * number, as it may lie outside of the allocation. */
+/* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. The one
+ * after it too, which only comes nearer: L2 may lose it again. Numbers, as they may lie outside of the allocation. */
 static inline void fetch_ahead(const uint8_t *row) {
     const uintptr_t next = (uintptr_t)row + 128;
-    __builtin_prefetch((const void *)next, 0, 2);
-    __builtin_prefetch((const void *)(next + 64), 0, 2);
+    UNROLL
+    for (uintptr_t line = next; line < next + 256; line += 64)
+        __builtin_prefetch((const void *)line, 0, 2);
 }
 
 /* Where chunk c, of 16 bytes, of the line at `at` lies. */

@@ -109,7 +109,7 @@ static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_
     return mask & guard_lanes(w, in);
 }
 
-/* Is the instruction's guard known and the same for all lanes of the current group? *mask: those for which it is true. */
+/* Is the instruction's guard known and the same for all lanes of the current group? *mask: those where it is true. */
 static inline bool guard_agrees(const struct warp *w, const struct insn *in, uint32_t *mask) {
     const uint32_t lanes = w->g->mask;
     *mask = in->guard == WARP_SINK ? lanes : lanes & guard_lanes(w, in);
@@ -131,23 +131,27 @@ static uint32_t join_pc(const struct warp *w, const struct group *g) {
     return w->joins[g->join].pc;
 }
 
-/* Runs the chain that `in` is in, at most `left` instructions: how many were done. */
-static inline uint32_t run_chain(struct warp *w, const struct insn *in, uint32_t left, enum warp_status *status) {
-    if (w->g->mask != WARP_ALL_LANES || (left < CHAIN_PART && left < in->chain->num - in->chain_at))
+/* Runs the chain that *in is in and moves *in on, as chain_run: how many were done. */
+static inline uint64_t run_chain(struct warp *w, const struct insn **in, uint32_t most, uint64_t budget,
+                                 enum warp_status *status) {
+    if (w->g->mask != WARP_ALL_LANES || (most < CHAIN_PART && most < (*in)->chain->num - (*in)->chain_at))
         return 0;
-    return chain_run(w, in->chain, in->chain_at, left, status);
+    return chain_run(w, in, most, budget, status);
 }
 
 /* Runs `n` straight instructions, or those up to one that needs a look at its guard or ends the launch, for which
- * *status is WARP_FAULT; it is counted then, and not passed. */
-static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, enum warp_status *status) {
+ * *status is WARP_FAULT; it is counted then, and not passed. A loop of one chain goes on for up to `budget`
+ * instructions: no lanes meet at its first one, as those that run it would have stopped before it. */
+static uint64_t run_straight(struct warp *w, const struct insn *in, uint32_t n, uint64_t budget,
+                             enum warp_status *status) {
     struct island *isl = w->island;
-    const struct insn *const first = in, *const end = in + n;
+    const struct insn *const end = in + n;
     const uint32_t lanes = w->g->mask;
+    uint64_t ran = 0;
     while (in != end) {
         uint32_t mask = lanes;
-        const uint32_t done = in->chain ? run_chain(w, in, (uint32_t)(end - in), status) : 0;
-        in += done;
+        const uint64_t done = in->chain ? run_chain(w, &in, (uint32_t)(end - in), budget - ran, status) : 0;
+        ran += done;
         if (*status != WARP_NEXT) {
             in--;
             break;
@@ -159,6 +163,7 @@ static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
                 break;
             mask &= guard_lanes(w, in);
         }
+        ran++;
         isl->clock++;
         if (mask && (in->fn(w, in, mask) != WARP_NEXT || isl->fault)) {
             *status = WARP_FAULT;
@@ -166,8 +171,8 @@ static uint32_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
         }
         in++;
     }
-    w->g->pc += (uint32_t)(in - first);
-    return (uint32_t)(in - first) + (*status != WARP_NEXT);
+    w->g->pc = (uint32_t)(in - w->func->code);
+    return ran;
 }
 
 /* Runs straight code, and branches that all lanes take or none does, until another instruction comes, pc `stop` or the
@@ -179,7 +184,8 @@ static uint64_t run_ahead(struct warp *w, const struct insn *code, uint32_t stop
     while (ran < budget && g->pc != stop) {
         const struct insn *in = &code[g->pc];
         if (in->run) {
-            const uint32_t n = run_straight(w, in, in->run < budget - ran ? in->run : (uint32_t)(budget - ran), status);
+            const uint64_t left = budget - ran;
+            const uint64_t n = run_straight(w, in, in->run < left ? in->run : (uint32_t)left, left, status);
             ran += n;
             if (!n || *status != WARP_NEXT)
                 break;
@@ -286,7 +292,7 @@ uint32_t warp_step_straight(struct warp *w, struct group *g, uint32_t n) {
     w->yielded = false;
     w->g = g;
     warp_load_frame(w);
-    return run_straight(w, &w->func->code[g->pc], n, &s);
+    return (uint32_t)run_straight(w, &w->func->code[g->pc], n, n, &s);
 }
 
 uint64_t warp_run(struct warp *w, uint64_t budget) {

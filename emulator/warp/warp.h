@@ -120,8 +120,9 @@ struct warp {
     struct warp_notes *notes;
     struct warp_parts *parts; /* NULL: no register was ever written in part */
     /* the chain that runs: warp/chain.h */
-    const struct chain_op *chain;
-    uint64_t chain_clock; /* the island's clock before it */
+    const struct chain_op *chain; /* where it was entered, or began its last round: */
+    uint64_t chain_clock;         /*  the island's clock before that, */
+    uint64_t chain_left;          /*  and so many instructions may be done from there on */
     enum warp_status chain_status;
     /* families' per-warp state */
     struct warp_loads *loads; /* WANT_LOADS: warp/loads.c */

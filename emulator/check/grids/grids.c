@@ -192,12 +192,12 @@ struct reaching {
     int waited; /* did it wait? -1: not yet computed */
 };
 
-/* Writes the address, and which byte of its allocation it is. */
+/* Writes the address, and the byte in its allocation, number/size: a headline has 15 words at most. */
 static void name_place(const struct grids *g, uint64_t at, char *place, size_t size) {
     struct mem_block b;
     const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
     if (mem_nearest(g->gpu->mem, at, &b) && at - b.addr < b.size)
-        snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
+        snprintf(place + n, size - (size_t)n, ", byte %llu/%llu", (unsigned long long)(at - b.addr),
                  (unsigned long long)b.size);
 }
 

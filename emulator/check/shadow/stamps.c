@@ -341,6 +341,18 @@ static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t fl
     g->warp = (uint16_t)warp;
 }
 
+/* What is remembered of a group that has not been accessed for so many events may have left the cache. */
+#define LONG_AGO 64u
+
+/* Fetches it. */
+static void expect_group(const struct block *k, uint32_t g, bool writes) {
+    const char *const quads = (const char *)&k->quads[g * GROUP_QUADS];
+    for (uint32_t i = 0; i < GROUP_QUADS * sizeof *k->quads; i += 64)
+        __builtin_prefetch(quads + i, 1);
+    for (uint32_t i = 0; writes && i < GROUP_BYTES; i += 64)
+        __builtin_prefetch(k->held + g * GROUP_BYTES + i, 1);
+}
+
 /* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
 static __attribute__((noinline)) void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time,
                                                   uint32_t warp, bool writes, uint8_t flags) {
@@ -348,6 +360,8 @@ static __attribute__((noinline)) void join_groups(struct bytes_watch *b, uint32_
         struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
         const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
         b->groups[i / 64] |= UINT64_C(1) << i % 64;
+        if (k->quads && time - k->wrote[g].time > LONG_AGO && time - k->read[g].time > LONG_AGO)
+            expect_group(k, g, writes);
         if (writes || flags)
             join_group(&k->wrote[g], time, warp, flags);
         if (!writes || flags)

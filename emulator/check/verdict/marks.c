@@ -488,12 +488,12 @@ static struct mach_origin origin_of(const struct toucher *t, const struct mark *
                    .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
 }
 
-/* Writes the address, and which byte of its allocation it is. */
+/* Writes the address, and the byte in its allocation, number/size: a headline has 15 words at most. */
 static void name_place(const struct toucher *t, uint64_t at, char *place, size_t size) {
     struct mem_block b;
     const int n = snprintf(place, size, "0x%llx", (unsigned long long)at);
     if (mem_nearest(t->r->cluster->cta[0].gpu->mem, at, &b) && at - b.addr < b.size)
-        snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
+        snprintf(place + n, size - (size_t)n, ", byte %llu/%llu", (unsigned long long)(at - b.addr),
                  (unsigned long long)b.size);
 }
 

@@ -257,8 +257,8 @@ static void test_guards(void) {
     stop(&t);
 }
 
-/* A lap of the first loop takes 8 cycles and four times 4; of the second three times 4. Lanes that take a branch another
- * way than others end what is run at once. */
+/* A lap of the first loop takes 8 cycles and four times 4; of the second three times 4. Lanes that take a branch
+ * another way than others end what is run at once. */
 static void test_laps(void) {
     struct timed_run t;
     if (start(&t, 10000000)) {
@@ -318,6 +318,50 @@ static void test_counts(void) {
     stop(&t);
 }
 
+/* Thread 0 queues 64 products of ones, K = 16, which are added up. In the midst of them thread 32 overwrites the first
+ * row of A, two pieces of 16 bytes. out[0]: the sum; when the first product is issued, the last is known to be done,
+ * the row is overwritten. */
+static const char overtaken_text[] = RUN_HEADER
+    ".shared .align 1024 .b8 tiles[5120]; .shared .align 8 .b64 done; .shared .align 4 .b32 base;\n"
+    ".visible .entry overtaken(.param .u64 out) {\n"
+    ".reg .pred %p, %q, %more; .reg .b32 %t, %i, %s, %x, %d; .reg .b64 %a, %b, %out, %from, %to;\n"
+    "ld.param.u64 %out, [out]; mov.b32 %t, %tid.x; setp.eq.u32 %p, %t, 0; setp.lt.u32 %q, %t, 32;\n"
+    "@%q tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 32;\n"
+    "@%p mbarrier.init.shared::cta.b64 [done], 1; mov.b32 %i, 0; mov.b32 %s, tiles;\n"
+    "mad.lo.u32 %x, %t, 16, %s;\n" /* 4096 bytes of A, 1024 of B */
+    "fill: st.shared.v4.b32 [%x], {0x3c003c00, 0x3c003c00, 0x3c003c00, 0x3c003c00};\n"
+    "add.u32 %x, %x, 1024; add.u32 %i, %i, 1; setp.lt.u32 %more, %i, 5; @%more bra fill;\n"
+    "fence.proxy.async.shared::cta; bar.sync 0; tcgen05.fence::after_thread_sync; mov.b32 %i, 0; @!%q bra idle;\n"
+    "ld.shared.b32 %d, [base]; shr.u32 %s, %s, 4; cvt.u64.u32 %a, %s; add.u64 %b, %a, 256;\n"
+    "or.b64 %a, %a, 0x0000400800800000; or.b64 %b, %b, 0x0000400800200000; mov.u64 %from, %clock64;\n"
+    "mma: setp.ne.u32 %more, %i, 0;\n"
+    "@%p tcgen05.mma.cta_group::1.kind::f16 [%d], %a, %b, 0x08080010, %more;\n"
+    "add.u32 %i, %i, 1; setp.lt.u32 %more, %i, 64; @%more bra mma;\n"
+    "@%p tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n"
+    "wait: mbarrier.try_wait.parity.shared::cta.b64 %more, [done], 0; @!%more bra wait;\n"
+    "mov.u64 %to, %clock64; tcgen05.fence::after_thread_sync;\n"
+    "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%x}, [%d]; tcgen05.wait::ld.sync.aligned;\n"
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 32; @!%p ret;\n"
+    "st.global.b32 [%out], %x; st.global.u64 [%out+8], %from; st.global.u64 [%out+16], %to; ret;\n"
+    "idle: add.u32 %i, %i, 1; setp.lt.u32 %more, %i, 150; @%more bra idle;\n"
+    "setp.eq.u32 %p, %t, 32; @!%p ret; mov.u64 %from, %clock64;\n"
+    "st.volatile.shared.v4.b32 [tiles], {0, 0, 0, 0}; st.volatile.shared.v4.b32 [tiles+2048], {0, 0, 0, 0};\n"
+    "st.global.u64 [%out+24], %from; ret; }\n";
+
+/* Operations of the tensor core run in a row only up to the time at which another of the cluster does something. */
+static void test_overtaken(void) {
+    struct timed_run t;
+    if (start_with(&t, 1000000, overtaken_text)) {
+        CHECK_EQ(run(&t, "overtaken", (struct run_shape){.block = 64}), 0);
+        const uint32_t bits = (uint32_t)word(&t, 0);
+        float sum;
+        memcpy(&sum, &bits, sizeof sum);
+        const double before = 64.0 * (double)(word(&t, 3) - word(&t, 1)) / (double)(word(&t, 2) - word(&t, 1));
+        CHECK(before > 8 && before < 56 && sum > 16 * (before - 3) && sum < 16 * (before + 3));
+    }
+    stop(&t);
+}
+
 static void fails(const char *kernel, const char *id) {
     struct timed_run t;
     if (start(&t, 200000))
@@ -341,6 +385,7 @@ int main(void) {
     test_guards();
     test_laps();
     test_counts();
+    test_overtaken();
     test_later_clusters();
     test_reports();
     return check_report();

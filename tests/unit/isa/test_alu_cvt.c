@@ -275,6 +275,8 @@ CVT(ftz_f16_f32, F16, F32, RN, FTZ)
 CVT(ftz_f32_f64, F32, F64, RN, FTZ)
 CVT(sat_f32_s32, F32, S32, RN, SAT)
 CVT(ftz_s32_f32, S32, F32, RP, FTZ)
+CVT(zero_s32_f32, S32, F32, RZ, FTZ)
+CVT(zero_u32_f32, U32, F32, RZ, FTZ)
 CVT(ftz_f32_f16, F32, F16, RN, FTZ)
 CVT(relu_f16, F16, F32, RN, RELU)
 CVT(satf_f16, F16, F32, RZ, SATF)
@@ -468,6 +470,8 @@ static const struct alu_case cases[] = {
     {"cvt.rn.sat.f32.s32 %dw, %aw;", 'w', sat_f32_s32},
     {"cvt.rpi.ftz.s32.f32 %dw, %aw;", 'w', ftz_s32_f32},
     {"cvt.rpi.ftz.sat.s32.f32 %dw, %aw;", 'w', ftz_s32_f32},
+    {"cvt.rzi.ftz.s32.f32 %dw, %aw;", 'w', zero_s32_f32},
+    {"cvt.rzi.ftz.u32.f32 %dw, %aw;", 'w', zero_u32_f32},
     {"cvt.ftz.f32.f16 %dw, %ah;", 'w', ftz_f32_f16},
     {"cvt.rn.relu.f16.f32 %dh, %aw;", 'h', relu_f16},
     {"cvt.rz.satfinite.f16.f32 %dh, %aw;", 'h', satf_f16},

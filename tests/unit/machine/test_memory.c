@@ -218,7 +218,31 @@ static void test_chosen_order(void) {
     mem_destroy(m);
 }
 
+/* What was found is near until something is freed, in the heap or beside it. */
+static void test_near(bool heap) {
+    struct devmem *m = mem_create(64 * MIB);
+    CHECK(mem_set_heap(m, 65536));
+    const uint64_t a = heap ? mem_heap_alloc(m, 100) : mem_alloc(m, 100, 0, MEM_DEVICE, NULL);
+    const uint64_t b = heap ? mem_heap_alloc(m, 50) : mem_alloc(m, 50, 0, MEM_DEVICE, NULL);
+    struct mem_near near = {0};
+    CHECK(!mem_is_near(&near, a));
+    CHECK(!mem_find_near(m, a + 100, &near) && !mem_find_near(m, a - 1, &near));
+    if (CHECK(mem_find_near(m, a + 7, &near))) {
+        CHECK(near.addr == a && near.bytes == 100 && near.host == mem_at(m, a, 100));
+        CHECK(mem_is_near(&near, a) && mem_is_near(&near, a + 99));
+        CHECK(!mem_is_near(&near, a + 100) && !mem_is_near(&near, a - 1) && !mem_is_near(&near, b));
+        CHECK(heap ? mem_heap_free(m, b) : mem_free(m, b));
+        CHECK(!mem_is_near(&near, a));
+        CHECK(mem_find_near(m, a, &near) && mem_is_near(&near, a));
+        CHECK(heap ? mem_heap_free(m, a) : mem_free(m, a));
+        CHECK(!mem_is_near(&near, a) && !mem_find_near(m, a, &near));
+    }
+    mem_destroy(m);
+}
+
 int main(void) {
+    test_near(false);
+    test_near(true);
     test_against_model(false);
     test_against_model(true);
     test_many();

@@ -12,16 +12,18 @@ static const struct type {
     uint32_t step;
     int least, most, bits; /* exponents, and bits of a significand after its first */
     bool half;             /* D is f16 */
+    bool scaled;           /* by factors of ue8m0 */
 } types[] = {
-    {"f16", 16, -14, 15, 10, false},   {"f16 to f16", 16, -14, 15, 10, true}, {"bf16", 16, -126, 127, 7, false},
-    {"tf32", 8, -126, 127, 10, false}, {"e4m3", 32, -6, 8, 3, false},
+    {"f16", 16, -14, 15, 10, false, false},   {"f16 to f16", 16, -14, 15, 10, true, false},
+    {"bf16", 16, -126, 127, 7, false, false}, {"tf32", 8, -126, 127, 10, false, false},
+    {"e4m3", 32, -6, 8, 3, false, false},     {"mxf8", 32, -6, 8, 3, false, true},
 };
 
-enum style { NEAR, ANY, SPARSE, SPECIAL, LARGEST, LIMIT, HIGH, LOW, STYLES }; /* of A and B, */
-enum d_style { D_ZERO, D_NEAR, D_BITS, D_LARGEST, D_LIMIT, D_STYLES };        /* and of D */
+enum style { NEAR, ANY, SPARSE, EMPTY, SPECIAL, LARGEST, LIMIT, HIGH, LOW, STYLES }; /* of A and B, */
+enum d_style { D_ZERO, D_NEAR, D_BITS, D_LARGEST, D_LIMIT, D_STYLES };               /* and of D */
 
 static uint64_t state = 1;
-static float a[SIMD_MAX_ROWS * SIMD_A_STRIDE], b[SIMD_MAX_ROWS * SIMD_B_STRIDE];
+static float a[SIMD_MAX_ROWS * SIMD_A_STRIDE], b[SIMD_MAX_ROWS * SIMD_B_STRIDE], scales_a[ROWS], scales_b[N];
 static uint32_t before[ROWS * N], want[ROWS * N], out[ROWS * N];
 static struct simd_exponents work;
 
@@ -51,7 +53,7 @@ static float element(const struct type *t, enum style style, uint32_t k, uint32_
         return k % t->step < 25 ? 1.5f : 1.0f;
     if (style == SPECIAL && draw(500) == 0)
         return num_f32_from_bits(draw(2) << 31 | UINT32_C(0x7f800000) | (draw(3) ? 0 : 1 << 22));
-    if (draw(style == SPARSE ? 2 : 40) == 0)
+    if (style == EMPTY ? draw(64) != 0 : draw(style == SPARSE ? 2 : 40) == 0)
         return number(-FUSED_BIAS, 0, draw(2));
     return number(low + (int)draw((uint32_t)(high - low + 1)), draw(all + 1) << shift, draw(2));
 }
@@ -62,13 +64,21 @@ static uint32_t element_of_d(const struct type *t, enum d_style style, uint32_t 
     const uint32_t significand = draw(1 << 10) << 13, any = draw(2);
     if (style == D_LIMIT)
         return num_f32_bits(-0.75f);
-    if (style == D_ZERO || draw(20) == 0)
+    if (style == D_ZERO || draw(500) == 0)
         return any << 31;
     if (style == D_LARGEST)
         return num_f32_bits(number(middle + 1, UINT32_C(0x7fe000), sign));
     if (style == D_NEAR)
         return num_f32_bits(number(middle - 4 + (int)draw(8), significand, any));
     return t->half ? num_f32_bits(number(-14 + (int)draw(30), significand, any)) : draw(UINT32_MAX);
+}
+
+/* At most 128, but for one in `rare`, which is anything. */
+static void draw_scales(float *scales, uint32_t count, uint32_t rare, bool nan) {
+    for (uint32_t i = 0; i < count; i++) {
+        const int e = draw(rare) ? (int)draw(24) - 16 : (int)draw(255) - 127;
+        scales[i] = nan ? num_f32_from_bits(NUM_NAN_F32) : e == -127 ? 0x1p-127f : number(e, 0, 0);
+    }
 }
 
 static void check(const struct simd_fused *f, enum simd simd) {
@@ -89,6 +99,9 @@ static void run(const struct type *t, enum style style, enum d_style d_style, bo
     }
     for (uint32_t i = 0; i < ROWS * N; i++)
         before[i] = element_of_d(t, d_style, sign);
+    const bool nan = t->scaled && draw(3) == 0;
+    draw_scales(scales_a, t->scaled ? ROWS : 0, ROWS / 2, nan);
+    draw_scales(scales_b, t->scaled ? N : 0, 2 * N, nan);
     const struct simd_fused f = {.t = {.d_stride = ROWS,
                                        .lane = {0, 16, 32, 48},
                                        .segments = ROWS / SIMD_SEGMENT,
@@ -104,6 +117,9 @@ static void run(const struct type *t, enum style style, enum d_style d_style, bo
                                  .floor = t->half ? -21 : -133,
                                  .shift = t->half ? 0 : (int)draw(2) * (int)draw(16),
                                  .odd = t->half,
+                                 .sfa = t->scaled ? scales_a : NULL,
+                                 .sfb = t->scaled ? scales_b : NULL,
+                                 .factors = 1,
                                  .work = &work};
     for (uint32_t n = 0; n < N; n++)
         for (uint32_t r = 0; r < ROWS; r++) {
