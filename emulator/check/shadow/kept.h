@@ -103,9 +103,9 @@ struct group {
 
 /* What is remembered of BLOCK_BYTES of shared memory, until the cluster ends. */
 struct block {
-    struct word *quads;                       /* 16 bytes each; NULL: no thread has accessed the block */
-    uint8_t *held;                            /* values that threads wrote to whole quads */
-    struct word *words;                       /* 4 bytes each; NULL: no quad is split */
+    struct word *quads;                         /* 16 bytes each; NULL: no thread has accessed the block */
+    uint8_t *held;                              /* values that threads wrote to whole quads */
+    struct word *words;                         /* 4 bytes each; NULL: no quad is split */
     uint64_t parted[BLOCK_BYTES / GROUP_BYTES]; /* bit for each quad: its words count instead */
     struct group wrote[BLOCK_BYTES / GROUP_BYTES], read[BLOCK_BYTES / GROUP_BYTES];
 };
@@ -122,6 +122,12 @@ struct spans {
     } lost[2];             /* at these bytes: reads, writes */
 };
 
+/* The bytes for which spans_doubt has last found no doubt, and for whom; until the next span. */
+struct calm {
+    uint32_t from, to, warp, lanes; /* lanes 0: none */
+    bool writes;
+};
+
 struct epochs; /* epochs.c */
 
 /* What is remembered of a CTA's shared memory, until the cluster ends. */
@@ -131,6 +137,7 @@ struct bytes_watch {
     uint64_t groups[SMEM_MOST / GROUP_BYTES / 64]; /* bit for each group: it may have accesses of threads */
     struct block *block;
     struct spans *spans;
+    struct calm calm;
     struct readers *lists; /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
     bool lost_readers;     /* a list has dropped some */
@@ -143,7 +150,7 @@ struct bytes_watch {
 #define LATEST_PIECES 256u
 
 /* spans.c. May an operation conflict with an access of threads to [from, to)? False needs no further check. */
-bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
+bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes);
 /* On an access by a thread to [at, at + size). Returns whether a conflict with an operation was reported. */
 bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,
