@@ -174,7 +174,7 @@ static bool is_narrow(const struct sync *s) {
  * also acquire what any earlier fence of gpu scope released (LAYER_PERFORMED, see flags.h). */
 static struct gift *gift_now(const struct sync *s) {
     struct giver **giver = &s->r->warps[s->warp].giver;
-    struct meeting m = {.carried = {NULL}};
+    struct meeting m = {.open = {NULL}};
     uint32_t own[LAYERS] = {0};
     know_release(s->r, s->warp, s->lane, &m, own, &(struct sem){s->order, s->scope, true, false, false});
     if (!s->local && is_narrow(s)) { /* the lane's last fence is not for readers in other clusters (8.7) */
@@ -257,7 +257,7 @@ static bool has_taken(const struct sync *s, struct flag *w) {
 
 /* The lanes learn the word's gift; `far`: also what it has from other clusters. */
 static void observe(const struct sync *s, struct flag *w, bool far) {
-    struct meeting m = {.carried = {NULL}};
+    struct meeting m = {.open = {NULL}};
     make_own(s, w);
     for (unsigned l = 0; w->gift && l < LAYERS; l++)
         if (s->local)

@@ -178,12 +178,10 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
     arrive(&a, &race_strand(r, warp, 1u << lane)->k, how);
 }
 
-/* Empties the caches `joined` and `carried`. */
+/* Empties the cache `joined`. */
 static void forget_joined(struct race *r, struct meeting *m) {
     for (unsigned l = 0; l < LAYERS; l++)
         vclock_set(&r->clocks, &m->joined[l], NULL);
-    for (unsigned i = 0; i < 2; i++)
-        note_set(r, &m->carried[i], NULL);
 }
 
 void know_phase(struct race *r, struct meeting *m) {
@@ -401,7 +399,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 /* bar.warp.sync orders the memory accesses of its participants (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct sem how = {.order = ORDER_ACQ_REL, .scope = SCOPE_CTA, .near = true};
-    struct meeting m = {.carried = {NULL}};
+    struct meeting m = {.open = {NULL}};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);
         return;

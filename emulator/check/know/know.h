@@ -10,7 +10,6 @@
 #include "check/vclock/vclock.h"
 #include "machine/events.h"
 
-struct note;
 struct race;
 
 /* The kinds of order that an edge may carry: one layer for each. Numbers are sections of the PTX ISA. */
@@ -62,7 +61,6 @@ struct strand {
 struct meeting {
     struct vclock *done[LAYERS]; /* from completed phases: for threads that observe one */
     struct vclock *open[LAYERS]; /* from the arrivals in the current phase */
-    struct note *carried[2];     /* the latest operations that arrived in the current phase; NULL: none */
     /* Cache: the clock that `open` got last from some lanes of a strand, whose other lanes may come next. */
     struct vclock *joined[LAYERS];
 };

@@ -488,28 +488,34 @@ static void give_known(struct race *r, const struct note *n, struct meeting *m) 
         vclock_drop(&r->clocks, others[l]);
 }
 
+void carried_forget(struct race *r, struct carried *c) {
+    if (c->latest)
+        note_drop(r, c->latest);
+    if (c->before)
+        note_drop(r, c->before);
+    *c = (struct carried){NULL, NULL};
+}
+
 /* Has the phase got all that the issuers of the operation knew, from another operation? */
-static bool is_carried(const struct note *n, const struct meeting *m) {
-    const struct note *latest = m->carried[0], *before = m->carried[1];
+static bool is_carried(const struct note *n, const struct carried *c) {
     if (!n->now[LAYER_RAN])
         return false;
-    return (latest && latest->now[LAYER_RAN] == n->now[LAYER_RAN]) ||
-           (before && before->warp == n->warp && before->lanes == n->lanes &&
-            memcmp(before->now, n->now, sizeof n->now) == 0);
+    return (c->latest && c->latest->now[LAYER_RAN] == n->now[LAYER_RAN]) ||
+           (c->before && c->before->warp == n->warp && c->before->lanes == n->lanes &&
+            memcmp(c->before->now, n->now, sizeof n->now) == 0);
 }
 
 /* What the issuers knew of others passes on as they knew it: they had acquired it, so it was performed before the
  * operation. Their own acts pass on only as executed (LAYER_RAN), because a copy releases only its own bytes (8.9.1.1).
  */
-void note_lands(struct race *r, struct note *n, struct meeting *m) {
+void note_lands(struct race *r, struct note *n, struct meeting *m, struct carried *c) {
     /* the boxes of a stage are mostly issued with the same knowledge, by one CTA or in turn by two: the phase needs it
      * once */
-    if (!is_carried(n, m))
+    if (!is_carried(n, c))
         give_known(r, n, m);
-    if (m->carried[0] != n) {
-        note_set(r, &m->carried[1], m->carried[0]);
-        note_set(r, &m->carried[0], n);
-    }
+    if (c->before)
+        note_drop(r, c->before);
+    *c = (struct carried){note_hold(n), c->latest};
     vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
 
@@ -518,7 +524,7 @@ void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct m
     vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, lanes, n->time);
 }
 
-void note_commit(struct race *r, struct note *n, struct meeting *m) {
-    note_lands(r, n, m);
+void note_commit(struct race *r, struct note *n, struct meeting *m, struct carried *c) {
+    note_lands(r, n, m, c);
     know_token(r, m, n->read.token, n->read.step);
 }

@@ -131,12 +131,6 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
 /* Adds and removes a holder. */
 struct note *note_hold(struct note *n);
 void note_drop(struct race *r, struct note *n);
-static inline void note_set(struct race *r, struct note **to, struct note *n) {
-    struct note *old = *to;
-    *to = n ? note_hold(n) : NULL;
-    if (old)
-        note_drop(r, old);
-}
 /* The operation's record in the launch; NULL: BOUND_RECORDS is reached. */
 struct op_record *note_record(struct race *r, struct note *n);
 /* At the end of a warp, of the cluster, of the launch. */
@@ -162,10 +156,16 @@ void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t unt
 
 /* --- completion on an mbarrier ------------------------------------------------------------------------------------ */
 
+/* The latest operations that have come to an mbarrier in its current phase; NULL: none. */
+struct carried {
+    struct note *latest, *before;
+};
+void carried_forget(struct race *r, struct carried *c);
+
 /* The current phase of an mbarrier gets what is passed on by a copy's bytes; by a tcgen05.commit; by a
  * cp.async.mbarrier.arrive of lanes, which passes on only that their earlier acts were executed. */
-void note_lands(struct race *r, struct note *n, struct meeting *m);
-void note_commit(struct race *r, struct note *n, struct meeting *m);
+void note_lands(struct race *r, struct note *n, struct meeting *m, struct carried *c);
+void note_commit(struct race *r, struct note *n, struct meeting *m, struct carried *c);
 void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m);
 
 #endif

@@ -44,6 +44,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
 /* Frees what is remembered of an mbarrier. */
 static void forget(struct race *r, struct mbar_watch *m) {
     know_forget(r, &m->m);
+    carried_forget(r, &m->carried);
     vclock_set(&r->clocks, &m->before, NULL);
     xfree(m->init);
     xfree(m->uses);
@@ -168,7 +169,7 @@ static void take_part(struct race *r, const struct event_sync *e, struct mbar_wa
 static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     if (!n || n->written.how == DONE_TOKEN)
         return;
-    note_lands(r, n, &m->m);
+    note_lands(r, n, &m->m, &m->carried);
     n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
 }
 
@@ -184,7 +185,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
         take_part(r, e, m, warp);
         know_arrive(r, warp, e->by.lanes, &m->m, &how);
     } else if (n && n->tensor) {
-        note_commit(r, n, &m->m);
+        note_commit(r, n, &m->m, &m->carried);
     } else if (n) { /* cp.async.mbarrier.arrive */
         note_arrives(r, n, e->by.lanes, &m->m);
         note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
@@ -248,6 +249,7 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
     m->operations = m->brought = false;
     know_token(r, &m->m, m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
+    carried_forget(r, &m->carried);
 }
 
 /* Remembers the latest arrival or bytes of another CTA's operation, for the rule at the CTA's exit (5.1.7). */

@@ -63,8 +63,9 @@ struct mbar_watch {
         uint32_t warp, lanes; /* lanes 0: none so far */
         bool idle;            /* its thread had issued nothing that it could track */
         const struct diag_site *site;
-    } commit;         /* the latest tcgen05.commit issued for it */
-    struct meeting m; /* what its phases pass on */
+    } commit;               /* the latest tcgen05.commit issued for it */
+    struct meeting m;       /* what its phases pass on, */
+    struct carried carried; /* and what has brought it in the current one */
 };
 
 /* The mbarriers of a CTA, until it ends. */

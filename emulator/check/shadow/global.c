@@ -115,7 +115,7 @@ static void touch_lanes(const struct accesses *a, struct toucher *t, const struc
 static inline bool list_row(struct race *r, struct cells *c, const struct event_access *e) {
     const uint32_t warp = race_warp_of(r, &e->by), size = e->size;
     if (e->effect != EFFECT_READ || e->by.order != ORDER_WEAK || !e->affine || r->warps[warp].num_strands != 1 ||
-        size > SECTOR || size & (size - 1) || (e->step && e->step != size))
+        (e->step && (e->step != size || size >= SECTOR || size & (size - 1))))
         return false;
     const uint32_t unit = e->step ? (uint32_t)__builtin_ctz(size) : EVERY_LANE;
     const struct mark m = {.by.site = e->by.site,

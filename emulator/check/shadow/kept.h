@@ -124,6 +124,12 @@ struct spans {
     } lost[2];             /* at these bytes: reads, writes */
 };
 
+/* The bytes for which spans_doubt has last found no doubt, and for whom; until the next span. */
+struct calm {
+    uint32_t from, to, warp, lanes; /* lanes 0: none */
+    bool writes;
+};
+
 struct epochs; /* epochs.c */
 
 /* What is remembered of a CTA's shared memory, until the cluster ends. */
@@ -133,6 +139,7 @@ struct bytes_watch {
     uint64_t groups[SMEM_MOST / GROUP_BYTES / 64]; /* bit for each group: it may have accesses of threads */
     struct block *block;
     struct spans *spans;
+    struct calm calm;
     struct readers *lists; /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
     bool lost_readers;     /* a list has dropped some */
@@ -145,7 +152,7 @@ struct bytes_watch {
 #define LATEST_PIECES 256u
 
 /* spans.c. May an operation conflict with an access of threads to [from, to)? False needs no further check. */
-bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
+bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes);
 /* On an access by a thread to [at, at + size). Returns whether a conflict with an operation was reported. */
 bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,

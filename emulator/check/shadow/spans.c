@@ -93,26 +93,44 @@ static void judge_lost(const struct race *r, const struct spans *k, uint32_t fro
             race_lost(r, BOUND_SPANS);
 }
 
-bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
+/* Did spans_doubt find no doubt for these bytes, or more, since the last span came? Threads only learn more. */
+static bool is_calm(const struct calm *c, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
+    return c->warp == v->warp && !(v->lanes & ~c->lanes) && c->from <= from && to <= c->to && c->writes >= writes;
+}
+
+/* The part of spans_doubt for the spans k. *calm gets the bytes around the access up to the next span. */
+static bool doubt(const struct race *r, const struct spans *k, const struct viewer *others, uint32_t from, uint32_t to,
+                  bool writes, struct calm *calm) {
+    for (uint32_t i = 0; i < k->num; i++) {
+        const struct span *s = &k->span[i];
+        if (!s->write && !writes)
+            continue;
+        if (from >= s->to)
+            calm->from = s->to > calm->from ? s->to : calm->from;
+        else if (s->from >= to)
+            calm->to = s->from < calm->to ? s->from : calm->to;
+        else if (verdict_note(r, s->note, s->write, others, writes, IN_SHARED))
+            return true;
+    }
+    return false;
+}
+
+bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes) {
-    struct viewer others;
-    bool any = false;
-    for (uint32_t k = from / SPANS_BYTES; k <= (to - 1) / SPANS_BYTES && k < b->num_spans; k++) {
+    if (!v->note && is_calm(&b->calm, v, from, to, writes))
+        return false;
+    const uint32_t first = from / SPANS_BYTES, last = (to - 1) / SPANS_BYTES;
+    struct calm calm = {first * SPANS_BYTES, (last + 1) * SPANS_BYTES, v->warp, v->note ? 0 : v->lanes, writes};
+    struct viewer others = *v;
+    others.lanes = 0; /* the acts of one lane are not the other lanes' own */
+    for (uint32_t k = first; k <= last && k < b->num_spans; k++) {
         if (b->spans[k].any_lost)
             judge_lost(r, &b->spans[k], from, to, writes);
-        for (uint32_t i = 0; i < b->spans[k].num; i++) {
-            const struct span *s = &b->spans[k].span[i];
-            if ((!s->write && !writes) || from >= s->to || s->from >= to)
-                continue;
-            if (!any) {
-                others = *v;
-                others.lanes = 0; /* the acts of one lane are not the other lanes' own */
-                any = true;
-            }
-            if (verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
-                return true;
-        }
+        calm.lanes = b->spans[k].any_lost ? 0 : calm.lanes;
+        if (doubt(r, &b->spans[k], &others, from, to, writes, &calm))
+            return true;
     }
+    b->calm = calm;
     return false;
 }
 
@@ -231,6 +249,7 @@ void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const s
     c.r = r, c.owner = owner, c.v = v, c.s = &mine, c.told = false;
     for (uint32_t i = 0; i < ANSWERS; i++)
         c.answer[i].note = NULL; /* the rest is not read */
+    b->calm.lanes = 0;
     mine.pieces = keep_pieces(latest, s->pieces);
     for (uint32_t k = s->from / SPANS_BYTES; k <= (s->to - 1) / SPANS_BYTES && k < b->num_spans; k++)
         put_span(&c, &b->spans[k]);

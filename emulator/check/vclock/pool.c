@@ -58,18 +58,21 @@ static void make(struct vclock_pool *p) {
     }
 }
 
-/* A clock whose entries have no values yet. */
-static struct vclock *new_clock(struct vclock_pool *p) {
+struct vclock *vclock_spare(struct vclock_pool *p) {
     if (!p->free)
         make(p);
-    struct vclock *c = p->free;
+    return p->free;
+}
+
+struct vclock *vclock_take(struct vclock_pool *p) {
+    struct vclock *c = vclock_spare(p);
     p->free = c->next;
     c->holders = 1;
     return c;
 }
 
 struct vclock *vclock_new(struct vclock_pool *p) {
-    struct vclock *c = new_clock(p);
+    struct vclock *c = vclock_take(p);
     const size_t warps = vclock_warps(p);
     memset(c->entries, 0, (3 * warps + c->tokens) * sizeof *c->entries);
     for (size_t w = 0; w < warps; w++)
@@ -118,7 +121,7 @@ struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c) {
     struct vclock *old = *c;
     if (!old)
         return *c = vclock_new(p);
-    struct vclock *mine = new_clock(p);
+    struct vclock *mine = vclock_take(p);
     vclock_copy(p, mine, old);
     memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
     mine->far = far_hold(old->far);

@@ -18,6 +18,8 @@ struct sample {
 
 #define ST "st.global.b32 [%d], 1; "
 #define LD "ld.global.b32 %x, [%d]; "
+#define ROW "!and.b32 %x, %y, 31; mad.wide.u32 %h, %x, 4, %d; "
+#define LD8 "ld.global.v8.b32 {%x, %x, %x, %x, %x, %x, %x, %x}, [%h]; "
 #define RELEASE "st.release.gpu.global.b32 [%f], 1; "
 #define ACQUIRE POLL("acquire.gpu", "1")
 #define FENCE "fence.acq_rel.gpu; "
@@ -45,6 +47,12 @@ static const struct sample samples[] = {
     {WARPS, NULL, {"!setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; bar.warp.sync -1; ld.global.b32 %x, [%d]; "}},
     {WARPS, RACE, {"!ld.global.b32 %x, [%d]; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
     {WARPS, NULL, {"!ld.global.b32 %x, [%d]; bar.warp.sync -1; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
+    /* the same of lanes one after the other, which read strongly, and not */
+    {WARPS, NULL, {ROW "ld.relaxed.gpu.global.b32 %x, [%h]; ", ROW "red.relaxed.gpu.global.add.u32 [%h], 1; "}},
+    {WARPS, RACE, {ROW "ld.global.b32 %x, [%h]; ", ROW "red.relaxed.gpu.global.add.u32 [%h], 1; "}},
+    /* lanes that read a sector each, one after the other: a lane knows its own read, and no other lane's */
+    {WARPS, NULL, {"!and.b64 %d, %d, -32; mad.wide.u32 %h, %y, 32, %d; " LD8 "st.global.b32 [%h], 1; "}},
+    {WARPS, RACE, {"!and.b64 %d, %d, -32; mad.wide.u32 %h, %y, 32, %d; " LD8 "st.global.b32 [%h+32], 1; "}},
     /* values */
     {APART, NULL, {ST, ST}},
     {APART, RACE, {ST, "st.global.b32 [%d], 2; "}},

@@ -2,6 +2,7 @@
  * random walk each clock knows what its model knows, and nothing more. */
 #include "check.h"
 #include "check/vclock/vclock.h"
+#include "simd/simd.h"
 
 #include <string.h>
 
@@ -120,6 +121,10 @@ static void act(void) {
     case 4:
         learn();
         break;
+    case 5: /* nothing but the join of the two, or nothing */
+        if (vclock_follows(&pool, &clocks[i], clocks[k]))
+            model_join(&models[i], &models[k]);
+        break;
     default:
         vclock_join(&pool, &clocks[i], clocks[k]);
         model_join(&models[i], &models[k]);
@@ -138,9 +143,10 @@ static void begin_again(void) {
         vclock_set(&pool, &clocks[i], NULL);
 }
 
-static void walk(uint32_t lanes) {
+static void walk(uint32_t lanes, bool wide) {
     last_lanes = lanes;
     vclock_pool_init(&pool, CTAS, 3 * VCLOCK_LANES + lanes);
+    pool.wide = wide;
     CHECK(pool.warps == WARPS);
     vclock_new_token(&pool);
     for (uint32_t n = 0; n < STEPS; n++) {
@@ -157,7 +163,9 @@ static void walk(uint32_t lanes) {
 }
 
 int main(void) {
-    walk(VCLOCK_LANES);
-    walk(4);
+    for (unsigned wide = 0; wide <= simd_available(SIMD_AVX2); wide++) {
+        walk(VCLOCK_LANES, wide);
+        walk(4, wide);
+    }
     return check_report();
 }
