@@ -1,6 +1,9 @@
 /* engines/tma_box.c - reads tensor maps and lays out their boxes (PTX 5.5.3, 9.7.9.27); contract in tma_box.h. */
 #include "engines/tma_box.h"
 
+#include "base/heap.h"
+#include "base/relaxed.h"
+
 #include <string.h>
 
 DIAG(unsupported) = {
@@ -101,11 +104,30 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
         t->lo = t->hi = 0;
 }
 
-struct mapped mapped_read(const struct tma_box *box) {
-    struct mapped b;
-    b.box = *box;
-    b.why = tmap_decode(box->map, &b.m);
-    return b;
+/* The maps that a host thread decoded last: a kernel has few, and decoding one takes as long as a small copy. */
+enum { KEPT = 4 };
+struct kept {
+    uint64_t decoded; /* so many were; map i is of[i % KEPT] */
+    struct {
+        _Alignas(8) uint8_t bytes[TMAP_BYTES];
+        struct tmap m;
+        const char *why;
+    } of[KEPT];
+};
+
+struct mapped mapped_read(struct worker *w, const struct tma_box *box) {
+    _Alignas(8) uint8_t bytes[TMAP_BYTES];
+    relaxed_read(bytes, box->map, sizeof bytes); /* it may be changed meanwhile */
+    struct kept *k = w->tma_maps = w->tma_maps ? w->tma_maps : xcalloc(1, sizeof *k);
+    uint64_t i = 0;
+    while (i < KEPT && i < k->decoded && memcmp(k->of[i].bytes, bytes, sizeof bytes) != 0)
+        i++;
+    if (i == KEPT || i == k->decoded) {
+        i = k->decoded++ % KEPT;
+        memcpy(k->of[i].bytes, bytes, sizeof bytes);
+        k->of[i].why = tmap_decode(bytes, &k->of[i].m);
+    }
+    return (struct mapped){*box, k->of[i].m, k->of[i].why};
 }
 
 bool tile_make(const struct async_op *op, const struct mapped *b, struct tile *t) {

@@ -36,8 +36,8 @@ struct plane {
     uint64_t addr, stride;
 };
 
-/* Reads the map of the box, as it is now. */
-struct mapped mapped_read(const struct tma_box *box);
+/* Reads the map of the box, as it is now. `w`: of the thread that asks. */
+struct mapped mapped_read(struct worker *w, const struct tma_box *box);
 /* Bytes of shared memory that the box takes without a gap; 0 where there are gaps, or the map will be refused. */
 uint64_t mapped_dense(const struct mapped *b);
 

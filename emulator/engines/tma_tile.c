@@ -195,7 +195,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     struct mapped from;
     uint64_t bytes = 0;
     if (n) {
-        from = mapped_read(box);
+        from = mapped_read(cta->island->worker, box);
         bytes = mapped_dense(&from);
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -365,7 +365,7 @@ static bool check_store(const struct tile_store *s, const struct tile *t) {
 static bool run_store(struct async_op *op) {
     struct tile_store *s = (struct tile_store *)op;
     struct tile t;
-    s->to = mapped_read(&s->to.box); /* as the map is now */
+    s->to = mapped_read(op->cta->island->worker, &s->to.box); /* as the map is now */
     if (!tile_make(op, &s->to, &t) || !tma_check_source(op, s->src, tile_extent(&t)) || !check_store(s, &t))
         return true;
     struct tile_write *w =
@@ -401,7 +401,7 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;
     struct tile_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
-    s->to = mapped_read(box);
+    s->to = mapped_read(cta->island->worker, box);
     s->src = off;
     async_reads(&s->op, off, mapped_dense(&s->to));
     s->reduce = reduce;

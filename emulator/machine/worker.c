@@ -62,6 +62,7 @@ void worker_close(struct worker *w) {
             xfree(b);
         }
     xfree(w->tc_scratch);
+    xfree(w->tma_maps);
     *w = (struct worker){.index = w->index};
 }
 

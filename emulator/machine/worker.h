@@ -16,6 +16,7 @@ struct crew;         /* the threads of a GPU */
 struct worker {
     uint32_t index;
     void *tc_scratch;              /* engines/: of tcgen05.mma; freed with the GPU */
+    void *tma_maps;                /* engines/: tensor maps, decoded; likewise */
     struct worker_block *free[40]; /* by the logarithm of their size */
 };
 
