@@ -1,11 +1,11 @@
 /* isa/links.c - the links of chains (warp/chain.h), for the host's vectors alone (isa/unit.h). Their results are those
  * of the same instructions' handlers, bit for bit. */
 #include "isa/isa.h"
-#include "isa/reach.h"
 #include "isa/tell.h"
 #include "warp/chain.h"
 
 #if defined(ISA_UNIT)
+#include "isa/reach.h"
 #include "num/num.h"
 #include "simd/vectors.h"
 
