@@ -115,34 +115,25 @@ APPROX_INLINE uint32_t approx_mul_round(uint32_t a, uint32_t b, num_round r, uns
     return approx_stepped(s, __builtin_fmaf(x, y, -s), r, f, doubt);
 }
 
-/* a + b, rounded to odd: num/arith.c */
-APPROX_INLINE double approx_sum(double a, double b) {
-    const double s = a + b, t = s - a, lost = (a - (s - t)) + (b - t);
-    uint64_t bits = num_f64_bits(s);
-    if (lost != 0 && !(bits & 1) && s - s == 0)
-        bits += (lost > 0) == (s > 0) ? 1 : ~UINT64_C(0);
-    return num_f64_from_bits(bits);
-}
-/* The sum of a and b, of which the double has more bits than an f32 and a half, rounded as r says; `a` and `b` for the
- * sign of zero. Doubtful: what .ftz may flush. */
-APPROX_INLINE uint32_t approx_directed(double a, double b, num_round r, unsigned f, uint32_t *doubt) {
-    const double s = approx_sum(a, b);
-    const uint32_t n = num_f32_bits((float)s), sign = n & 0x80000000, magnitude = n & 0x7fffffff;
-    const double v = (double)(float)s;
-    const bool down = (r == NUM_RM || (r == NUM_RZ && s > 0)) && v > s;
-    const bool up = (r == NUM_RP || (r == NUM_RZ && s < 0)) && v < s;
-    const uint32_t below = magnitude == 0 ? 0x80000001 : sign ? n + 1 : n - 1;
-    const uint32_t above = magnitude == 0 ? 0x00000001 : sign ? n - 1 : n + 1;
-    const bool minus = num_f64_bits(a) >> 63 || num_f64_bits(b) >> 63;
-    const uint32_t zero = r == NUM_RM && minus ? 0x80000000 : n;
-    const uint32_t d = s == 0 ? zero : down ? below : up ? above : n;
+/* The sum of a and b, of which the double has more bits than an f32 and a half, rounded as r says: the f32 next to the
+ * double, or that before or after it. `signs`: theirs, for a sum of zero. Doubtful: what .ftz may flush. */
+APPROX_INLINE uint32_t approx_directed(double a, double b, uint32_t signs, num_round r, unsigned f, uint32_t *doubt) {
+    const double s = a + b, t = s - a, lost = (a - (s - t)) + (b - t), v = (double)(float)s;
+    const uint32_t n = num_f32_bits((float)s), minus = 0u - (n >> 31);
+    const uint32_t less = 0u - (uint32_t)((v > s) | ((v == s) & (lost < 0))); /* the sum than n */
+    const uint32_t more = 0u - (uint32_t)((v < s) | ((v == s) & (lost > 0)));
+    const uint32_t zero = 0u - (uint32_t)(r == NUM_RZ);
+    const uint32_t down = less & ((0u - (uint32_t)(r == NUM_RM)) | (zero & ~minus));
+    const uint32_t up = more & ((0u - (uint32_t)(r == NUM_RP)) | (zero & minus));
+    const uint32_t nothing = 0u - (uint32_t)(s == 0), away = 1 | ~minus; /* to minus infinity: -1 or 1 */
+    const uint32_t d = (n + (down & away) - (up & away)) | (nothing & signs & (r == NUM_RM ? 0x80000000 : 0));
     *doubt |= (d & 0x7fffffff) - 1 < 0x00800000 ? f & NUM_FTZ : 0;
     uint32_t none = 0;
     return approx_finish(approx_f32(d), f & NUM_SAT, &none);
 }
 APPROX_INLINE uint32_t approx_fma_round(uint32_t a, uint32_t b, uint32_t c, num_round r, unsigned f, uint32_t *doubt) {
-    return approx_directed((double)approx_operand(a, f) * (double)approx_operand(b, f), (double)approx_operand(c, f), r,
-                           f, doubt);
+    return approx_directed((double)approx_operand(a, f) * (double)approx_operand(b, f), (double)approx_operand(c, f),
+                           (a ^ b) | c, r, f, doubt);
 }
 
 /* --- series ------------------------------------------------------------------------------------------------------- */

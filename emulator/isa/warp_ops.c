@@ -315,11 +315,19 @@ static bool bind_redux(struct isa_binder *b, struct insn *in, struct warp_form *
 
 /* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------------------ */
 
+static void set_all(uint32_t *d, uint32_t lanes, uint32_t value) {
+    if (lanes == WARP_ALL_LANES)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            d[l] = value;
+    else
+        WARP_FOR_LANES(l, lanes) { d[l] = value; }
+}
+
 /* 9.7.13.14: the same leader every time for one membermask; here, as on the chip, the lowest lane. */
 static enum warp_status run_elect(struct warp *w, const struct insn *in, uint32_t members) {
     uint32_t leader = warp_lowest(members);
     if (in->o[0].kind == WARP_SLOT) {
-        WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = leader;
+        set_all(warp_dst32(w, in->o[0].slot), members, leader);
         warp_set_poison(w, in->o[0].slot, members, 0);
     }
     warp_set_pred(w, in->o[1].slot, members, 1u << leader);
@@ -332,7 +340,7 @@ static enum warp_status run_warp_bar(struct warp *w, const struct insn *in, uint
 }
 
 static enum warp_status do_activemask(struct warp *w, const struct insn *in, uint32_t mask) {
-    WARP_FOR_LANES(l, mask) warp_dst32(w, in->o[0].slot)[l] = mask;
+    set_all(warp_dst32(w, in->o[0].slot), mask, mask);
     return warp_done(w, in->o[0].slot, mask, 0);
 }
 
