@@ -44,7 +44,7 @@ static struct simd_tile make_tile(uint32_t form) {
     }
     for (uint32_t i = 0; i < D_SIZE; i++)
         before[i] = num_f32_bits(element(24));
-    if (form % 6 == 5) {
+    if (form % 7 > 4) {
         a[simd_tile_a(5, 3)] = INFINITY;
         b[simd_tile_b(7, 9)] = -NAN;
         before[128 + t.lane[0]] = 0xffc12345;
