@@ -132,6 +132,32 @@ static const char heap_text[] =
                "st.param.b64 [memory], %p; call.uni free, (memory);\n"
                "done: ret;\n}\n";
 
+/* Both warps access one row of words in straight code, and then store to words of their own. */
+#define RACING(name, access)                                                                                           \
+    ".visible .entry " name "(.param .u64 out) { .reg .b32 %t, %l, %s; .reg .b64 %o, %d;\n"                            \
+    "ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; and.b32 %l, %t, 31; mul.wide.u32 %d, %l, 4; add.u64 %d, %o, %d;\n"    \
+    "shl.b32 %l, %l, 2; mov.u32 %s, row; add.u32 %l, %s, %l; add.u32 %t, %t, 1; " access                               \
+    "\nmul.wide.u32 %d, %t, 4; add.u64 %d, %d, %o; add.u32 %t, %t, 1; st.global.b32 [%d+1024], %t; ret; }\n"
+static const char racing_text[] = RUN_HEADER ".shared .align 128 .b8 row[128];\n" /**/
+    RACING("shared_race", "st.shared.b32 [%l], %t; ld.shared.b32 %s, [%l];")
+        RACING("global_race", "st.global.b32 [%d], %t; ld.global.b32 %s, [%d];");
+
+/* With --check=error the access that breaks a rule is the kernel's last. */
+static void test_last(const char *kernel, const char *rule) {
+    struct mach_config c = mach_config_b200();
+    struct run r;
+    c.check = MACH_CHECK_ERROR;
+    if (run_open_config(&r, racing_text, &c)) {
+        const uint64_t out = run_alloc(&r, 4096);
+        run_check_races(&r);
+        run_faults(&r, kernel, (struct run_shape){.block = 64}, 1, &out, rule);
+        CHECK_EQ(run_u32(&r, out, 256 + 32), 33);
+        for (uint32_t i = 33; i <= 64; i++)
+            CHECK_EQ(run_u32(&r, out, 256 + i), 0);
+    }
+    run_close(&r);
+}
+
 int main(void) {
     const struct listener l = {.name = "test",
                                .wants = WANT_STEP | WANT_SYNC | WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_LIFE,
@@ -150,5 +176,7 @@ int main(void) {
         CHECK_EQ(seen.freed, 1);
     }
     run_close(&r);
+    test_last("shared_race", "shared-race");
+    test_last("global_race", "global-race");
     return check_report();
 }
