@@ -19,10 +19,13 @@
 
 #define SIMD_FUSED_STEP 32u /* K of an instruction, at most; simd_fused_blocks has its own */
 
-/* Exponents of the operands, as the loops of each unit want them. */
+/* Exponents of the operands, as the loops of each unit want them; of B also the least and the greatest of its numbers,
+ * and whether its exponents are bytes. */
 struct simd_exponents {
     _Alignas(64) int16_t a[SIMD_MAX_ROWS * SIMD_MAX_K];
     _Alignas(64) uint32_t b[SIMD_MAX_ROWS * SIMD_B_STRIDE];
+    int least_b, most_b;
+    bool narrow_b;
 };
 
 struct simd_fused {

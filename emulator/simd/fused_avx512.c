@@ -16,22 +16,67 @@ AVX512 static ALWAYS_INLINE __m512i exponents_of(__m512 d, int least) {
 
 #define BITS(e) _mm512_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
 
-/* Types of few exponents: those of A and B in bytes, each more by BYTE_BIAS, so that sums of finite ones lie in
- * [BYTE_LOW, BYTE_HIGH], with a zero below, with infinity or NaN above. */
-enum { BYTE_BIAS = 44, BYTE_LOW = 2 * (BYTE_BIAS - 14), BYTE_HIGH = 2 * (BYTE_BIAS + 15), BYTE_HUGE = 120 };
-/* Then those of f32, in bytes: below FIELD_LOW there is no number, above FIELD_HIGH what is none. */
-enum { TO_FIELD = FUSED_BIAS - 2 * BYTE_BIAS, FIELD_LOW = BYTE_LOW + TO_FIELD, FIELD_HIGH = BYTE_HIGH + TO_FIELD };
+/* Few exponents: those of A and B in bytes, each more by its bias, so that sums of finite ones lie in
+ * [low, low + high - least], with a zero below, with infinity or NaN above. */
+struct bytes {
+    int bias_a, bias_b, low;
+    int huge;        /* in place of an infinity or NaN */
+    int least, high; /* exponents of products */
+};
+enum { BYTE_SPAN = 63 }; /* exponents of an operand beside the least */
+
+/* Of types of few exponents. */
+static const struct bytes of_types = {44, 44, 2 * (44 - 14), 120, 2 * -14, 2 * 15};
 
 static bool is_narrow(const struct simd_fused *f) { return f->least_a >= -14 && f->least_b >= -14; }
 
-AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512i e) {
-    const __m512i biased = _mm512_add_epi32(e, _mm512_set1_epi32(BYTE_BIAS));
-    return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(biased, _mm512_set1_epi32(BYTE_HUGE)));
+/* Of numbers, as bits without their signs: the smallest but 0, less 1, and the largest. */
+struct extent {
+    __m512i low, high;
+};
+AVX512 static ALWAYS_INLINE void see(struct extent *x, __m512 number) {
+    const __m512i u = _mm512_and_si512(_mm512_castps_si512(number), _mm512_set1_epi32(INT32_MAX));
+    x->low = _mm512_min_epu32(x->low, _mm512_sub_epi32(u, _mm512_set1_epi32(1)));
+    x->high = _mm512_max_epu32(x->high, u);
+}
+AVX512 static ALWAYS_INLINE int least_of(const struct extent *x) {
+    return (int)((_mm512_reduce_min_epu32(x->low) + 1) >> 23) - FUSED_BIAS;
+}
+AVX512 static ALWAYS_INLINE int most_of(const struct extent *x) {
+    return (int)(_mm512_reduce_max_epu32(x->high) >> 23) - FUSED_BIAS;
+}
+
+/* Types of many exponents, of which numbers mostly have few: sums of a number and a zero are still less than those of
+ * numbers. False: there are more, or an infinity or NaN is among them. */
+AVX512 static bool find_bytes(const struct simd_fused *f, bool same_b, struct bytes *to) {
+    const struct simd_tile *t = &f->t;
+    struct extent a = {_mm512_set1_epi32(-1), _mm512_setzero_si512()}, b = a;
+    for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL)
+        for (uint32_t i = 0; i < t->k * SIMD_PANEL; i += SIMD_SEGMENT)
+            see(&a, _mm512_loadu_ps(t->a + simd_tile_a(row, 0) + i));
+    for (uint32_t n = 0; !same_b && n < t->n; n++)
+        for (uint32_t k = 0; k < t->k; k += 16)
+            see(&b, _mm512_maskz_loadu_ps((__mmask16)(t->k - k < 16 ? 0xff : 0xffff), t->b + simd_tile_b(n, k)));
+    if (!same_b) {
+        f->work->least_b = least_of(&b);
+        f->work->most_b = most_of(&b);
+    }
+    const int least_a = least_of(&a), most_a = most_of(&a), least_b = f->work->least_b, most_b = f->work->most_b;
+    *to = (struct bytes){BYTE_SPAN + 1 - least_a, BYTE_SPAN + 1 - least_b, 2 * (BYTE_SPAN + 1), 255,
+                         least_a + least_b,       most_a + most_b};
+    return most_a <= FUSED_BIAS && most_b <= FUSED_BIAS && most_a - least_a <= BYTE_SPAN &&
+           most_b - least_b <= BYTE_SPAN && to->least >= FUSED_LOW && to->least <= FUSED_BITS;
+}
+
+AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512i e, int bias, int huge) {
+    const __m512i biased = _mm512_add_epi32(e, _mm512_set1_epi32(bias));
+    return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(biased, _mm512_set1_epi32(huge)));
 }
 
 /* As find_exponents of fused.c. A word has those of rows r, 16 + r and so on, in its bytes or halves: a shift finds
  * those of a segment. One of B fills a word; in halves B's are more by f32's bias. */
-AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b, const bool narrow) {
+AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool same_b, const struct bytes *bytes,
+                                                const bool narrow) {
     const struct simd_tile *t = &f->t;
     const int parts = narrow ? 4 : 2, bits = 32 / parts;
     for (uint32_t row = 0; row < t->segments * SIMD_SEGMENT; row += SIMD_PANEL) {
@@ -42,19 +87,21 @@ AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool
             UNROLL
             for (int p = 0; p < parts; p++) {
                 const __m512i e = exponents_of(_mm512_loadu_ps(from + p * (int)SIMD_SEGMENT), f->least_a);
-                const __m512i part = narrow ? bytes_of(e) : _mm512_and_si512(e, _mm512_set1_epi32(0xffff));
+                const __m512i part =
+                    narrow ? bytes_of(e, bytes->bias_a, bytes->huge) : _mm512_and_si512(e, _mm512_set1_epi32(0xffff));
                 word = _mm512_or_si512(word, _mm512_slli_epi32(part, (unsigned)(p * bits)));
             }
             _mm512_storeu_si512(to, word);
         }
     }
-    for (uint32_t n = 0; !same_b && n < t->n; n++)
+    for (uint32_t n = 0; (!same_b || f->work->narrow_b != narrow) && n < t->n; n++)
         for (uint32_t i = 0; i < t->k; i += 16) { /* a row has room after its end */
             const __m512i e = exponents_of(_mm512_loadu_ps(t->b + simd_tile_b(n, i)), f->least_b);
             const __m512i half = _mm512_add_epi32(e, _mm512_set1_epi32(FUSED_BIAS));
-            _mm512_storeu_si512(f->work->b + simd_tile_b(n, i),
-                                narrow ? _mm512_mullo_epi32(bytes_of(e), _mm512_set1_epi32(0x01010101))
-                                       : _mm512_mask_blend_epi16(0xaaaaaaaa, half, _mm512_slli_epi32(half, 16)));
+            _mm512_storeu_si512(
+                f->work->b + simd_tile_b(n, i),
+                narrow ? _mm512_mullo_epi32(bytes_of(e, bytes->bias_b, bytes->huge), _mm512_set1_epi32(0x01010101))
+                       : _mm512_mask_blend_epi16(0xaaaaaaaa, half, _mm512_slli_epi32(half, 16)));
         }
 }
 
@@ -106,14 +153,14 @@ AVX512 static ALWAYS_INLINE void survey(const struct simd_fused *f, uint32_t seg
 }
 
 /* The same by bytes, which become those of f32. */
-AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                               __m512i out[2][2]) {
+AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, const struct bytes *bytes, uint32_t seg,
+                                               uint32_t n, uint32_t k, __m512i out[2][2]) {
     const int8_t *ea = (const int8_t *)f->work->a + simd_tile_a(seg * SIMD_SEGMENT, k);
     const uint32_t *eb = f->work->b + simd_tile_b(n, k);
     __m512i e[2][2];
     UNROLL
     for (int c = 0; c < 2; c++)
-        e[c][0] = e[c][1] = _mm512_set1_epi8(BYTE_LOW - 1);
+        e[c][0] = e[c][1] = _mm512_set1_epi8((char)(bytes->low - 1));
     for (uint32_t i = 0; i < f->t.step; i += 2, ea += 2 * SIMD_PANEL, eb += 2) {
         UNROLL
         for (int odd = 0; odd < 2; odd++) {
@@ -125,22 +172,25 @@ AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, uint3
             }
         }
     }
+    const int up = bytes->least + FUSED_BIAS - bytes->low, down = up < 0 ? -up : 0;
     UNROLL
-    for (int c = 0; c < 2; c++)
-        out[c][0] = _mm512_adds_epu8(_mm512_max_epu8(e[c][0], e[c][1]), _mm512_set1_epi8(TO_FIELD));
+    for (int c = 0; c < 2; c++) {
+        const __m512i all = _mm512_subs_epu8(_mm512_max_epu8(e[c][0], e[c][1]), _mm512_set1_epi8((char)down));
+        out[c][0] = _mm512_adds_epu8(all, _mm512_set1_epi8((char)(up + down)));
+    }
 }
 
 /* Of what a survey found the exponents of segment s. */
-AVX512 static ALWAYS_INLINE __m512i found(const __m512i e[2], int s, const bool narrow) {
+AVX512 static ALWAYS_INLINE __m512i found(const struct bytes *bytes, const __m512i e[2], int s, const bool narrow) {
     if (!narrow) {
         const __m512i v = s % 2 ? e[s / 2] : _mm512_slli_epi32(e[s / 2], 16);
         return _mm512_sub_epi32(_mm512_srai_epi32(v, 16), _mm512_set1_epi32(FUSED_BIAS));
     }
     const __m512i v = _mm512_and_si512(_mm512_srli_epi32(e[0], (unsigned)(8 * s)), _mm512_set1_epi32(0xff));
     const __m512i number = _mm512_sub_epi32(v, _mm512_set1_epi32(FUSED_BIAS));
-    const __m512i some = _mm512_mask_mov_epi32(number, _mm512_cmplt_epi32_mask(v, _mm512_set1_epi32(FIELD_LOW)),
+    const __m512i some = _mm512_mask_mov_epi32(number, _mm512_cmplt_epi32_mask(number, _mm512_set1_epi32(bytes->least)),
                                                _mm512_set1_epi32(2 * FUSED_ZERO));
-    return _mm512_mask_mov_epi32(some, _mm512_cmpgt_epi32_mask(v, _mm512_set1_epi32(FIELD_HIGH)),
+    return _mm512_mask_mov_epi32(some, _mm512_cmpgt_epi32_mask(number, _mm512_set1_epi32(bytes->high)),
                                  _mm512_set1_epi32(FUSED_HUGE));
 }
 
@@ -171,13 +221,13 @@ AVX512 static ALWAYS_INLINE uint32_t *cells(const struct simd_fused *f, uint32_t
 }
 
 /* e: what the survey found of 64 rows. */
-AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, uint32_t seg, uint32_t n, int shift,
-                                       const __m512i e[2], struct column *x, const bool narrow) {
+AVX512 static ALWAYS_INLINE void align(const struct simd_fused *f, const struct bytes *bytes, uint32_t seg, uint32_t n,
+                                       int shift, const __m512i e[2], struct column *x, const bool narrow) {
     const __m512 down = power(_mm512_set1_epi32(-shift));
     for (int s = 0; s < 4; s++) {
         x->d[s] = cells(f, seg + (uint32_t)s, n);
         const __m512 old = _mm512_mul_ps(_mm512_loadu_ps(x->d[s]), down);
-        const __m512i of_products = found(e, s, narrow);
+        const __m512i of_products = found(bytes, e, s, narrow);
         const __m512i scaled = f->sfa ? scales(f, seg + (uint32_t)s, n) : _mm512_setzero_si512();
         const __m512i all =
             _mm512_max_epi32(_mm512_add_epi32(of_products, scaled), exponents_of(old, f->least_d - shift));
@@ -232,13 +282,16 @@ AVX512 static ALWAYS_INLINE __m512i left(__m512i u, __m512i v, __m512i sum) {
 }
 
 /* One instruction, four segments, two columns. */
-AVX512 static ALWAYS_INLINE void block_any(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                           const bool narrow) {
+AVX512 static ALWAYS_INLINE void block_any(const struct simd_fused *f, const struct bytes *bytes, uint32_t seg,
+                                           uint32_t n, uint32_t k, const bool narrow) {
     __m512i e[2][2];
-    (narrow ? survey_narrow : survey)(f, seg, n, k, e);
+    if (narrow)
+        survey_narrow(f, bytes, seg, n, k, e);
+    else
+        survey(f, seg, n, k, e);
     for (uint32_t i = 0; i < 2; i++) {
         struct column c;
-        align(f, seg, n + i, fused_shift(f, k), e[i], &c, narrow);
+        align(f, bytes, seg, n + i, fused_shift(f, k), e[i], &c, narrow);
         __m512i up[4] = {_mm512_castps_si512(c.up[0]), _mm512_castps_si512(c.up[1]), _mm512_castps_si512(c.up[2]),
                          _mm512_castps_si512(c.up[3])};
         sum_products(f, seg, n + i, k, up, c.sum, false, 2);
@@ -256,14 +309,14 @@ AVX512 static ALWAYS_INLINE void block_any(const struct simd_fused *f, uint32_t 
     }
 }
 
-AVX512 static __attribute__((noinline)) void block_wide(const struct simd_fused *f, uint32_t seg, uint32_t n,
-                                                        uint32_t k) {
-    block_any(f, seg, n, k, false);
+AVX512 static __attribute__((noinline)) void block_wide(const struct simd_fused *f, const struct bytes *bytes,
+                                                        uint32_t seg, uint32_t n, uint32_t k) {
+    block_any(f, bytes, seg, n, k, false);
 }
 
-AVX512 static __attribute__((noinline)) void block_narrow(const struct simd_fused *f, uint32_t seg, uint32_t n,
-                                                          uint32_t k) {
-    block_any(f, seg, n, k, true);
+AVX512 static __attribute__((noinline)) void block_narrow(const struct simd_fused *f, const struct bytes *bytes,
+                                                          uint32_t seg, uint32_t n, uint32_t k) {
+    block_any(f, bytes, seg, n, k, true);
 }
 
 /* --- nearly all --------------------------------------------------------------------------------------------------- */
@@ -289,7 +342,7 @@ AVX512 static ALWAYS_INLINE __m512i bits_of_d(const struct simd_fused *f, __m512
  * that is NaN makes one of all products. */
 AVX512 static ALWAYS_INLINE __m512i scaled_bits(__m512i e, int s, __m512i scaled) {
     const __m512i v = _mm512_and_si512(_mm512_srli_epi32(e, (unsigned)(8 * s)), _mm512_set1_epi32(0xff));
-    const __mmask16 some = _mm512_cmpge_epi32_mask(v, _mm512_set1_epi32(FIELD_LOW)) |
+    const __mmask16 some = _mm512_cmpge_epi32_mask(v, _mm512_set1_epi32(of_types.least + FUSED_BIAS)) |
                            _mm512_cmpge_epi32_mask(scaled, _mm512_set1_epi32(FUSED_HUGE / 2));
     return _mm512_slli_epi32(clamp(_mm512_maskz_add_epi32(some, v, scaled), 0, 2 * FUSED_BIAS + 1), 23);
 }
@@ -297,11 +350,14 @@ AVX512 static ALWAYS_INLINE __m512i scaled_bits(__m512i e, int s, __m512i scaled
 /* One instruction, four segments, two columns, with exponents where f32 has them. False: nothing has happened; a lane's
  * E is not in [least, 25], the scaled exponent of its products is less than E by more than 25, or a sum left 32 bits.
  * sa: what the scale factors of rows add to exponents. */
-AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, uint32_t seg, uint32_t n, uint32_t k,
-                                       const int32_t *sa, const struct form form) {
-    const int least = form.narrow && !form.scaled ? FIELD_LOW - FUSED_BIAS : FUSED_LOW;
+AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, const struct bytes *bytes, uint32_t seg, uint32_t n,
+                                       uint32_t k, const int32_t *sa, const struct form form) {
+    const int least = form.narrow && !form.scaled ? bytes->least : FUSED_LOW;
     __m512i e[2][2], up[2][4], scaled[2][4], sum[2][2][4], far = _mm512_setzero_si512(), lost = _mm512_setzero_si512();
-    (form.narrow ? survey_narrow : survey)(f, seg, n, k, e);
+    if (form.narrow)
+        survey_narrow(f, bytes, seg, n, k, e);
+    else
+        survey(f, seg, n, k, e);
     UNROLL
     for (int i = 0; i < 2; i++)
         UNROLL
@@ -354,16 +410,18 @@ AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, uint32_t seg,
     return true;
 }
 
-AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, bool same_b, const struct form form) {
+AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, const struct bytes *bytes, bool same_b,
+                                     const struct form form) {
     int32_t sa[SIMD_MAX_ROWS];
     for (uint32_t i = 0; form.scaled && i < f->t.segments * SIMD_SEGMENT; i++)
         sa[i] = fused_scale(f->sfa, i);
-    find_exponents(f, same_b, form.narrow);
+    find_exponents(f, same_b, bytes, form.narrow);
+    f->work->narrow_b = form.narrow;
     for (uint32_t s = 0; s < f->t.segments; s += 4)
         for (uint32_t k = 0; k < f->t.k; k += f->t.step)
             for (uint32_t n = 0; n < f->t.n; n += 2)
-                if (fused_shift(f, k) || !block(f, s, n, k, sa, form))
-                    (form.narrow ? block_narrow : block_wide)(f, s, n, k);
+                if (fused_shift(f, k) || !block(f, bytes, s, n, k, sa, form))
+                    (form.narrow ? block_narrow : block_wide)(f, bytes, s, n, k);
 }
 
 AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
@@ -371,18 +429,22 @@ AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {
     for (uint32_t n = 0; !f->t.accumulate && n < f->t.n; n++) /* a D of 0 takes no part */
         for (uint32_t s = 0; s < f->t.segments; s++)
             _mm512_storeu_si512(cells(f, s, n), _mm512_setzero_si512());
+    struct bytes bytes = of_types;
+    const bool narrow = is_narrow(f) || find_bytes(f, same_b, &bytes), few = f->t.step <= 8;
     if (f->sfa) /* of types of few exponents, D is f32 */
-        run(f, same_b, (struct form){.narrow = true, .scaled = true, .sums = 2});
-    else if (is_narrow(f) && half)
-        run(f, same_b, (struct form){.narrow = true, .half = true, .sums = 2});
-    else if (is_narrow(f))
-        run(f, same_b, (struct form){.narrow = true, .sums = 2});
+        run(f, &bytes, same_b, (struct form){.narrow = true, .scaled = true, .sums = 2});
+    else if (narrow && half)
+        run(f, &bytes, same_b, (struct form){.narrow = true, .half = true, .sums = 2});
+    else if (narrow && few)
+        run(f, &bytes, same_b, (struct form){.narrow = true, .sums = 1});
+    else if (narrow)
+        run(f, &bytes, same_b, (struct form){.narrow = true, .sums = 2});
     else if (half)
-        run(f, same_b, (struct form){.half = true, .sums = 2});
-    else if (f->t.step <= 8)
-        run(f, same_b, (struct form){.sums = 1});
+        run(f, &bytes, same_b, (struct form){.half = true, .sums = 2});
+    else if (few)
+        run(f, &bytes, same_b, (struct form){.sums = 1});
     else
-        run(f, same_b, (struct form){.sums = 2});
+        run(f, &bytes, same_b, (struct form){.sums = 2});
 }
 
 /* --- four-bit operands: as in fused_avx2.c, where there is more to read ------------------------------------------- */

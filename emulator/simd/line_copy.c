@@ -12,8 +12,8 @@
 static inline void fetch_ahead(const uint8_t *row) {
     const uintptr_t next = (uintptr_t)row + 128;
     UNROLL
-    for (uintptr_t line = next; line < next + 256; line += 64)
-        __builtin_prefetch((const void *)line, 0, 2);
+    for (uint32_t line = 0; line < 4; line++)
+        __builtin_prefetch((const void *)(next + 64 * line), 0, 2);
 }
 
 /* Where chunk c, of 16 bytes, of the line at `at` lies. */

@@ -136,23 +136,15 @@ static void run_portable(const struct simd_tile *t) {
 /* Four segments, C columns: 4 * C accumulators, of which 24 and what is multiplied fit the registers. */
 AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n, const int C) {
     __m512 acc[6][4];
-    float *d[4];
-    UNROLL
-    for (int s = 0; s < 4; s++)
-        d[s] = (float *)(void *)t->d + (size_t)n * t->d_stride + t->lane[seg + (uint32_t)s];
-    const size_t stride = t->d_stride;
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
-    for (int s = 0; s < 4; s++)
-        acc[c][s] = t->accumulate ? _mm512_loadu_ps(d[s] + (size_t)c * stride) : _mm512_setzero_ps();
-    if (t->accumulate && t->scale != 1) {
-        const __m512 scale = _mm512_set1_ps(t->scale);
-        UNROLL
-        for (int c = 0; c < C; c++)
-            UNROLL
-        for (int s = 0; s < 4; s++)
-            acc[c][s] = _mm512_mul_ps(acc[c][s], scale);
+    for (int s = 0; s < 4; s++) {
+        acc[c][s] = _mm512_setzero_ps();
+        if (t->accumulate)
+            acc[c][s] = _mm512_mul_ps(
+                _mm512_castsi512_ps(_mm512_loadu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
+                _mm512_set1_ps(t->scale));
     }
     const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b = t->b + simd_tile_b(n, 0);
     for (uint32_t k = 0; k < t->k; k++, a += SIMD_PANEL, b++) {
@@ -168,25 +160,15 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_
                 acc[c][s] = _mm512_fmadd_ps(v[s], w, acc[c][s]);
         }
     }
-    __m512 any = _mm512_setzero_ps(); /* NaN if one is: rarely, and the units for sums are idle */
+    const __m512i nan = _mm512_set1_epi32((int32_t)NUM_NAN_F32);
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
-    for (int s = 0; s < 4; s++)
-        any = _mm512_add_ps(any, acc[c][s]);
-    if (_mm512_cmp_ps_mask(any, any, _CMP_UNORD_Q)) {
-        const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NUM_NAN_F32));
-        UNROLL
-        for (int c = 0; c < C; c++)
-            UNROLL
-        for (int s = 0; s < 4; s++)
-            acc[c][s] = _mm512_mask_mov_ps(acc[c][s], _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q), nan);
+    for (int s = 0; s < 4; s++) {
+        __mmask16 bad = _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q);
+        _mm512_storeu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s],
+                            _mm512_mask_mov_epi32(_mm512_castps_si512(acc[c][s]), bad, nan));
     }
-    UNROLL
-    for (int c = 0; c < C; c++)
-        UNROLL
-    for (int s = 0; s < 4; s++)
-        _mm512_storeu_ps(d[s] + (size_t)c * stride, acc[c][s]);
 }
 
 /* By steps: two segments, four columns. The sums of even k, those of odd k and D itself stay in registers. */
