@@ -7,8 +7,9 @@ struct sample {
     const char *agent[3]; /* a piece of each warp */
 };
 
-/* Each lane has a word of the tile, in order. %q: 16 bytes of it each, those of lanes 2 n and 2 n + 1 exchanged. */
-#define ST "st.shared.u32 [%r], %l; "
+/* Each lane has a word of the tile, in order, or 16 bytes; at %q those of the last two lanes are exchanged. */
+#define ST "st.shared.u32 [%r], %w; "
+#define ST4 "st.shared.v4.u32 [%r4], {%w, 2, 3, 4}; "
 #define LD "ld.shared.u32 %x, [%r]; "
 #define LANE(n) "setp.eq.u32 %p, %l, " #n "; @%p "
 /* Warps 0 and n meet, at a barrier of their own. */
@@ -16,6 +17,9 @@ struct sample {
 /* Goes on later, ordered by nothing. */
 #define SET "st.relaxed.cta.shared.u32 [flag], 1; "
 #define LATER "W: ld.relaxed.cta.shared.u32 %x, [flag]; setp.ne.u32 %p, %x, 1; @%p bra W; "
+/* Warp 0 stores a row, which warps 1 and 2 know; then warp 1 does. */
+#define ROWS ST ST "fence.proxy.async; " MEET(2) MEET(1)
+#define THEN MEET(1) ST SET
 #define BULK "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d], 128, [mb]; "
 #define STORE "cp.async.bulk.global.shared::cta.bulk_group [%d], [tile], 128; "
 
@@ -31,15 +35,17 @@ static const struct sample samples[] = {
     {"warp 1, lane 1",
      {ST MEET(2) MEET(1) MEET(3) SET, MEET(1) "st.shared.u32 [%r+16], %w; " MEET(3),
       MEET(2) LATER LANE(5) "ld.shared.u32 %x, [tile+20]; "}},
-    /* all lanes, not in order; some lanes; one */
-    {"warp 0, lane", {ST SET, LATER "st.shared.v4.u32 [%q], {%l, 2, 3, 4}; ", ""}},
-    {"warp 0, lane", {ST SET, LATER "setp.lt.u32 %p, %l, 16; @%p ld.shared.u32 %x, [%r]; ", ""}},
-    {"warp 0, lane", {ST SET, LATER LANE(3) "ld.shared.u16 %h, [tile+66]; ", ""}},
+    /* rows by two warps, of which the last knows the first alone: all its lanes access them, not in order; some; one */
+    {"warp 1, lane 0",
+     {MEET(2) MEET(1), MEET(1) ST4 SET, ST4 ST4 MEET(2) LATER "st.shared.v4.u32 [%q], {%l, 2, 3, 4}; "}},
+    {"warp 1, lane", {ROWS, THEN, MEET(2) LATER "setp.lt.u32 %p, %l, 16; @%p ld.shared.u32 %x, [%r]; "}},
+    {"warp 1, lane", {ROWS, THEN, MEET(2) LATER LANE(3) "ld.shared.u16 %h, [tile+66]; "}},
+    {"warp 1, lane", {ROWS, THEN, MEET(2) LATER LANE(0) STORE}},
     /* operations */
     {"warp 0, lane", {ST MEET(1), MEET(1) LANE(0) STORE, ""}},
     {NULL, {ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) STORE, ""}},
     {NULL,
-     {ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) BULK,
+     {ST ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) BULK,
       LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; "
               "P: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra P; " LD}},
     /* atomics: after a read, and after atomics */
@@ -63,10 +69,11 @@ static void run_sample(const struct sample *s) {
         text, sizeof text,
         RUN_HEADER ".shared .align 128 .b8 tile[1024]; .shared .align 8 .b64 mb; .shared .align 4 .b8 flag[4];\n"
                    ".visible .entry k(.param .u64 data) {\n"
-                   ".reg .b16 %%h; .reg .b32 %%x, %%w, %%l, %%r, %%q; .reg .b64 %%d; .reg .pred %%p;\n"
+                   ".reg .b16 %%h; .reg .b32 %%x, %%w, %%l, %%r, %%r4, %%q; .reg .b64 %%d; .reg .pred %%p;\n"
                    "ld.param.u64 %%d, [data]; mov.u32 %%x, %%tid.x; shr.u32 %%w, %%x, 5; and.b32 %%l, %%x, 31;\n"
                    "mov.u32 %%r, tile; mad.lo.u32 %%r, %%l, 4, %%r;\n"
-                   "mov.u32 %%q, tile; xor.b32 %%x, %%l, 1; mad.lo.u32 %%q, %%x, 16, %%q;\n"
+                   "mov.u32 %%r4, tile; mad.lo.u32 %%r4, %%l, 16, %%r4; setp.ge.u32 %%p, %%l, 30;\n"
+                   "mov.u32 %%q, %%r4; @%%p xor.b32 %%q, %%q, 16;\n"
                    "mov.u32 %%x, %%tid.x; setp.eq.u32 %%p, %%x, 0;\n"
                    "@%%p mbarrier.init.shared::cta.b64 [mb], 1; @%%p st.relaxed.cta.shared.u32 [flag], 0;\n"
                    "@%%p fence.mbarrier_init.release.cluster; bar.sync 0;\n");
