@@ -130,12 +130,11 @@ static inline bool is_part(const struct stamp *s, const struct stamp *first, uin
     return s->time == should.time && s->who == should.who;
 }
 
-/* From now on the line counts, if it can say the same as its quads, none of which is split. */
+/* After a row: from now on the line counts, if it can say the same of earlier writes as its quads. */
 static void join_line(struct block *k, uint32_t line) {
     const struct word *q = k->quads + line * (LINE / QUAD);
     for (uint32_t i = 0; i < LINE / QUAD; i++)
-        if (q[i].wrote.flags | q[i].read.flags || !is_part(&q[i].wrote, &q->wrote, i) ||
-            !is_part(&q[i].read, &q->read, i))
+        if (q[i].wrote.flags || !is_part(&q[i].wrote, &q->wrote, i))
             return;
     k->lines[line] = *q;
     k->lined |= UINT64_C(1) << line;

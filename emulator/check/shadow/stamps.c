@@ -499,7 +499,8 @@ static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const str
     if (e->size != 2 || e->halves || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
         return false;
     for (uint32_t l = 0; l < 4; l++)
-        join_latest(b, (uint32_t)e->at[l], QUAD, r->time, warp, writes);
+        if (!l || e->at[l] / GROUP_BYTES != e->at[l - 1] / GROUP_BYTES)
+            join_latest(b, (uint32_t)e->at[l], QUAD, r->time, warp, writes);
     return true;
 }
 

@@ -46,6 +46,7 @@ static const struct sample samples[] = {
     {WARPS, RACE, {"!setp.eq.u32 %p, %y, 0; @%p st.global.b32 [%d], 1; ld.global.b32 %x, [%d]; "}},
     {WARPS, NULL, {"!setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; bar.warp.sync -1; ld.global.b32 %x, [%d]; "}},
     {WARPS, RACE, {"!ld.global.b32 %x, [%d]; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
+    {WARPS, RACE, {"!ld.global.b32 %x, [%d]; setp.eq.u32 %p, %y, 0; @%p st.global.b32 [%d], 1; "}},
     {WARPS, NULL, {"!ld.global.b32 %x, [%d]; bar.warp.sync -1; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
     /* the same of lanes one after the other, which read strongly, and not */
     {WARPS, NULL, {ROW "ld.relaxed.gpu.global.b32 %x, [%h]; ", ROW "red.relaxed.gpu.global.add.u32 [%h], 1; "}},

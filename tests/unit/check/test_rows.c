@@ -1,0 +1,99 @@
+/* Rows of a warp in shared memory, which the checker keeps by lines, beside accesses that take a line apart: pieces of
+ * PTX for three warps, in a kernel with an mbarrier, so that it has no epochs. */
+#include "unit/run_ptx.h"
+
+struct sample {
+    const char *told;     /* a part of the report, or NULL: nothing is told */
+    const char *agent[3]; /* a piece of each warp */
+};
+
+/* Each lane has a word of the tile, in order, or 16 bytes; at %q those of the last two lanes are exchanged. */
+#define ST "st.shared.u32 [%r], %w; "
+#define ST4 "st.shared.v4.u32 [%r4], {%w, 2, 3, 4}; "
+#define LD "ld.shared.u32 %x, [%r]; "
+#define LANE(n) "setp.eq.u32 %p, %l, " #n "; @%p "
+/* Warps 0 and n meet, at a barrier of their own. */
+#define MEET(n) "bar.sync " #n ", 64; "
+/* Goes on later, ordered by nothing. */
+#define SET "st.relaxed.cta.shared.u32 [flag], 1; "
+#define LATER "W: ld.relaxed.cta.shared.u32 %x, [flag]; setp.ne.u32 %p, %x, 1; @%p bra W; "
+/* Warp 0 stores a row, which warps 1 and 2 know; then warp 1 does. */
+#define ROWS ST ST "fence.proxy.async; " MEET(2) MEET(1)
+#define THEN MEET(1) ST SET
+#define BULK "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d], 128, [mb]; "
+#define STORE "cp.async.bulk.global.shared::cta.bulk_group [%d], [tile], 128; "
+
+static const struct sample samples[] = {
+    {NULL, {ST ST LD, "", ""}},
+    {"warp 0, lane 5", {ST SET, LATER LANE(9) "ld.shared.u32 %x, [tile+20]; ", ""}},
+    {NULL, {ST MEET(1), MEET(1) LANE(9) "ld.shared.u32 %x, [tile+20]; ", ""}},
+    /* quads of one row by several warps: another warp knows the first of them alone */
+    {"warp 1, lane 0",
+     {ST MEET(2) MEET(1) MEET(3) LD SET, MEET(1) LANE(0) "st.shared.v4.u32 [tile+16], {1, 2, 3, 4}; " MEET(3),
+      MEET(2) LATER LANE(5) "ld.shared.u32 %x, [tile+20]; "}},
+    /* a row that begins in the middle of another one's lines */
+    {"warp 1, lane 1",
+     {ST MEET(2) MEET(1) MEET(3) SET, MEET(1) "st.shared.u32 [%r+16], %w; " MEET(3),
+      MEET(2) LATER LANE(5) "ld.shared.u32 %x, [tile+20]; "}},
+    /* rows by two warps, of which the last knows the first alone: all its lanes access them, not in order; some; one */
+    {"warp 1, lane 0",
+     {MEET(2) MEET(1), MEET(1) ST4 SET, ST4 ST4 MEET(2) LATER "st.shared.v4.u32 [%q], {%l, 2, 3, 4}; "}},
+    {"warp 1, lane", {ROWS, THEN, MEET(2) LATER "setp.lt.u32 %p, %l, 16; @%p ld.shared.u32 %x, [%r]; "}},
+    {"warp 1, lane", {ROWS, THEN, MEET(2) LATER LANE(3) "ld.shared.u16 %h, [tile+66]; "}},
+    {"warp 1, lane", {ROWS, THEN, MEET(2) LATER LANE(0) STORE}},
+    /* operations */
+    {"warp 0, lane", {ST MEET(1), MEET(1) LANE(0) STORE, ""}},
+    {NULL, {ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) STORE, ""}},
+    {NULL,
+     {ST ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) BULK,
+      LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; "
+              "P: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra P; " LD}},
+    /* atomics: after a read, and after atomics */
+    {"warp 0, lane 0",
+     {LANE(0) "ld.shared.u32 %x, [tile]; " SET, LATER LANE(0) "red.relaxed.cta.shared.add.u32 [tile], 1; ", ""}},
+    {"warp 0, lane 0",
+     {LANE(0) "st.shared.u32 [tile], 1; " SET, LATER LANE(0) "red.relaxed.cta.shared.add.u32 [tile], 1; ", ""}},
+    {NULL,
+     {LANE(0) "red.relaxed.cta.shared.add.u32 [tile], 1; " SET,
+      LATER LANE(0) "red.relaxed.cta.shared.add.u32 [tile], 1; ", ""}},
+};
+
+static void run_sample(const struct sample *s) {
+    static char text[8192];
+    struct mach_config c = mach_config_b200();
+    struct run r;
+    size_t len = 0;
+    c.watchdog = 1000000;
+    c.check = MACH_CHECK_STRICT;
+    len += (size_t)snprintf(
+        text, sizeof text,
+        RUN_HEADER ".shared .align 128 .b8 tile[1024]; .shared .align 8 .b64 mb; .shared .align 4 .b8 flag[4];\n"
+                   ".visible .entry k(.param .u64 data) {\n"
+                   ".reg .b16 %%h; .reg .b32 %%x, %%w, %%l, %%r, %%r4, %%q; .reg .b64 %%d; .reg .pred %%p;\n"
+                   "ld.param.u64 %%d, [data]; mov.u32 %%x, %%tid.x; shr.u32 %%w, %%x, 5; and.b32 %%l, %%x, 31;\n"
+                   "mov.u32 %%r, tile; mad.lo.u32 %%r, %%l, 4, %%r;\n"
+                   "mov.u32 %%r4, tile; mad.lo.u32 %%r4, %%l, 16, %%r4; setp.ge.u32 %%p, %%l, 30;\n"
+                   "mov.u32 %%q, %%r4; @%%p xor.b32 %%q, %%q, 16;\n"
+                   "mov.u32 %%x, %%tid.x; setp.eq.u32 %%p, %%x, 0;\n"
+                   "@%%p mbarrier.init.shared::cta.b64 [mb], 1; @%%p st.relaxed.cta.shared.u32 [flag], 0;\n"
+                   "@%%p fence.mbarrier_init.release.cluster; bar.sync 0;\n");
+    for (unsigned k = 0; k < 3; k++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                "setp.ne.u32 %%p, %%w, %u; @%%p bra NOT%u; {\n%s\n} bra END;\nNOT%u:\n", k, k,
+                                s->agent[k], k);
+    snprintf(text + len, sizeof text - len, "END: ret; }\n");
+    if (run_open_config(&r, text, &c)) {
+        run_check_races(&r);
+        run_ok(&r, "k", (struct run_shape){.block = 96}, 1, (uint64_t[]){run_alloc(&r, 4096)});
+        if (!CHECK(s->told ? strstr(r.log, s->told) != NULL : r.log_len == 0))
+            fprintf(stderr, "sample %zu: expected %s\n%s\n", (size_t)(s - samples), s->told ? s->told : "nothing",
+                    r.log);
+    }
+    run_close(&r);
+}
+
+int main(void) {
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        run_sample(&samples[i]);
+    return check_report();
+}
