@@ -215,7 +215,10 @@ static ALWAYS_INLINE bool call(struct warp *w, const struct chain_op *op) {
     const enum warp_status s = op->in->fn(w, op->in, WARP_ALL_LANES);
     if (s != WARP_NEXT || w->island->fault)
         w->chain_status = WARP_FAULT;
-    return w->chain_status == WARP_NEXT && !w->pz[chain_byte(op->at, 0) / (MACH_WARP * sizeof(uint32_t))];
+    const bool goes_on = w->chain_status == WARP_NEXT && !w->pz[chain_byte(op->at, 0) / (MACH_WARP * sizeof(uint32_t))];
+    if (!goes_on)
+        w->chain_left = 0; /* it was perhaps the last link of a loop */
+    return goes_on;
 }
 
 static const struct chain_op *link_any(char *base, const struct chain_op *op, struct warp *w, HANDED) {
@@ -324,22 +327,31 @@ static const struct chain_op *link_end(char *base, const struct chain_op *op, st
     return op;
 }
 
-/* A branch to the first link. */
-static const struct chain_op *link_loop(char *base, const struct chain_op *op, struct warp *w, HANDED) {
-    const uint32_t guard = *(const slot_word *)place(base, op->at, 0);
+/* The chain ended at a branch to its first link: to that, if all lanes take it and a whole round more may run. The links
+ * do not go there themselves, for the sake of hosts and compilers where they leave something on the stack. */
+static ALWAYS_INLINE bool starts_again(const char *base, struct warp *w, const struct chain_op **end) {
+    const struct chain_op *op = *end;
+    if (!op->in || !op->in->branch)
+        return false;
+    const uint32_t guard = *(const slot_word *)(const void *)(base + chain_byte(op->at, 0));
     const uint32_t links = (uint32_t)(op->in - w->func->code) - op->in->o[0].target;
     const uint64_t done = (uint64_t)(op - w->chain) + 1;
     if ((op->in->guard_neg ? ~guard : guard) != WARP_ALL_LANES || w->chain_left < done + links)
-        return op;
+        return false;
     w->chain_clock += done;
     w->chain_left -= done;
-    w->chain = op -= links;
-    return ((link_fn)op->fn)(base, op, w, HAND_ON);
+    w->chain = *end = op - links;
+    return true;
 }
 
 static const struct chain_op *run(struct warp *w, const struct chain_op *op, chain_fn entered) {
     const lanes none = {0};
-    return ((link_fn)entered)((char *)w->base, op, w, HAND_NONE(none));
+    char *const base = (char *)w->base;
+    for (link_fn fn = (link_fn)entered;; fn = (link_fn)op->fn) {
+        op = fn(base, op, w, HAND_NONE(none));
+        if (!starts_again(base, w, &op))
+            return op;
+    }
 }
 
 #define FN(name, n, f) (chain_fn) NAME(name, n, f)
@@ -367,7 +379,6 @@ const struct chain_links ISA_UNIT_NAME(isa_chain_links) = {
 #undef F
     .any = (chain_fn)link_any,
     .end = (chain_fn)link_end,
-    .loop = (chain_fn)link_loop,
     .run = run};
 
 #endif

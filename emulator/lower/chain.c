@@ -50,9 +50,12 @@ static void note_fresh(const struct warp_chain *c, struct chain_entry *entry, st
 /* What comes after the last link: a branch to the first one by what a link wrote, or any other instruction. */
 static struct chain_op make_end(const struct warp_func *f, const struct warp_chain *c, uint32_t num_written) {
     const struct insn *in = c->code + c->num;
-    if (!in->branch || in->o[0].target != c->code - f->code || !among(c->written, num_written, (uint32_t)in->guard))
-        return (struct chain_op){.fn = c->links->end};
-    return (struct chain_op){.fn = c->links->loop, .at = place(f, in->guard, 0), .in = in};
+    struct chain_op end = {.fn = c->links->end};
+    if (in->branch && in->o[0].target == c->code - f->code && among(c->written, num_written, (uint32_t)in->guard)) {
+        end.at = place(f, in->guard, 0);
+        end.in = in;
+    }
+    return end;
 }
 
 static chain_fn own(const struct chain_links *links, unsigned link, unsigned handed, bool fixed) {

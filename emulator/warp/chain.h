@@ -35,7 +35,7 @@ enum chain_link {
 typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
 /* at: chain_byte of the destination, then of the sources. A link that writes no register has one as its destination that
- * is never poison, the loop's link the branch's predicate. */
+ * is never poison. The end of a loop has the branch's predicate, and the branch. */
 struct chain_op {
     chain_fn fn;
     uint64_t at;
@@ -50,10 +50,10 @@ static inline uint64_t chain_place(uint32_t slot, unsigned i) {
 static inline uint64_t chain_byte(uint64_t at, unsigned i) { return (uint64_t)(uint16_t)(at >> 16 * i) * 8; }
 
 /* The host's unit's: of an instruction, whose source number `handed` (0: none) is the result of the link before, and
- * whose second source may be a constant; of one without a link; of the end; of the end of a chain that is a loop. `run` runs a chain from a link on, as which it
- * calls `entered`, and returns the link that was not done. */
+ * whose second source may be a constant; of one without a link; of the end. `run` runs a chain from a link on, as which
+ * it calls `entered`, and returns the link that was not done. */
 struct chain_links {
-    chain_fn own[CHAIN_LINK_COUNT][4][2], any, end, loop;
+    chain_fn own[CHAIN_LINK_COUNT][4][2], any, end;
     const struct chain_op *(*run)(struct warp *w, const struct chain_op *op, chain_fn entered);
 };
 
@@ -69,7 +69,7 @@ struct warp_chain {
     uint32_t num;                    /* links before the end */
     uint32_t num_live;               /* words of poison of what it reads and has not written: */
     const uint32_t *live, *written;  /* and of what it writes, in order */
-    const struct chain_op *op;       /* after the last link `end` or `loop`, then `end` */
+    const struct chain_op *op;       /* after the last link the end, then one that is no loop's */
     const struct chain_entry *entry; /* one for each link, and for the end */
     const struct insn *code;         /* the first link's */
     const struct chain_links *links;

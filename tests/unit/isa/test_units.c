@@ -439,7 +439,7 @@ static void write_loop(FILE *o, uint64_t *state, unsigned number) {
 }
 
 /* `unwritten`: a register, or a word of shared memory. */
-enum { NOTHING, REGISTER, WORD_IN_ROW, WORD };
+enum { NOTHING, REGISTER, WORD_IN_ROW, WORD, WORD_IN_LOOP };
 static void write_straight(FILE *o, uint64_t *state, unsigned unwritten, bool loops) {
     const unsigned written = unwritten == REGISTER ? 7 : 8;
     fprintf(o, ".global .align 4 .b32 data[32] = {");
@@ -471,7 +471,10 @@ static void write_straight(FILE *o, uint64_t *state, unsigned unwritten, bool lo
     for (unsigned i = 0; i < 12 && loops; i++)
         write_loop(o, state, i);
     write_instructions(o, state, loops ? 50 : 600, 4);
-    if (unwritten > REGISTER)
+    if (unwritten == WORD_IN_LOOP)
+        fprintf(o, "mov.b32 %%i, 0;\nLAST: add.s32 %%r6, %%r5, 0; add.u32 %%i, %%i, 1; setp.lt.u32 %%on, %%i, 3;\n"
+                   "ld.shared.b32 %%r5, [%%m8+4]; @%%on bra LAST; mov.b32 %%r5, 1;\n");
+    else if (unwritten > REGISTER)
         fprintf(o, "@%%p mov.b32 %%n, 0; mov.b32 %%r1, %%r2; mov.b32 %%r3, %%r4; ld.shared.b32 %%r5, [%s];\n",
                 unwritten == WORD ? "%m9+64" : "%m8+4");
     for (unsigned i = 0; i < 8; i++)
@@ -491,7 +494,7 @@ static void test_straight(void) {
         uint64_t clock = 0;
         FILE *o = open_memstream(&ptx, &size);
         fputs(RUN_HEADER, o);
-        const unsigned unwritten = n % 4 == 3 ? 1 + n / 4 % 3 : NOTHING;
+        const unsigned unwritten = n % 4 == 3 ? 1 + n / 4 % 4 : NOTHING;
         write_straight(o, &state, unwritten, n % 2);
         fclose(o);
         for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
