@@ -8,10 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. */
+/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. A virtual machine takes
+ * microseconds for CPUID, so it is asked once. */
 static bool has_f16c(void) {
     unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    __cpuid(1, a, b, c, d);
+    return c & bit_F16C;
 }
 
 /* Does the host have a matrix unit for bf16, and may this process use it? */
