@@ -75,12 +75,13 @@ struct sem {
 };
 /* Those of an arrival or a wait on an object of the cluster. */
 static inline struct sem sem_of(const struct event_sync *e) {
-    return (struct sem){
-        .order = e->by.order,
-        .scope = e->by.scope,
-        .near = e->by.cta == e->owner,
-        .restricted = e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_PROXY_ASYNC_GENERIC,
-    };
+    struct sem how; /* member by member: a copy of what was just written has to wait for it */
+    how.order = e->by.order;
+    how.scope = e->by.scope;
+    how.near = e->by.cta == e->owner;
+    how.far = false;
+    how.restricted = e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_PROXY_ASYNC_GENERIC;
+    return how;
 }
 static inline bool sem_releases(enum event_order o) {
     return o == ORDER_RELEASE || o == ORDER_ACQ_REL || o == ORDER_SC;

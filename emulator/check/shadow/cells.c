@@ -406,17 +406,42 @@ uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64
     return lanes;
 }
 
-bool cells_list_row(struct cells *c, const struct mark *m, uint64_t at, uint32_t size) {
+static inline void put_row(struct listed *l, const struct diag_site *site, uint32_t time, uint32_t cluster,
+                           uint16_t warp, uint8_t flags, uint32_t at, uint32_t size) {
+    l->who.by = site;
+    l->who.time = time;
+    l->who.cluster = cluster;
+    l->who.warp = warp;
+    l->who.lane = 0;
+    l->who.flags = flags;
+    l->who.stride = 0;
+    l->at = at;
+    l->size = (uint16_t)size;
+    l->rows = 1;
+}
+
+bool cells_list_row(struct cells *c, const struct diag_site *site, uint32_t time, uint32_t cluster, uint16_t warp,
+                    uint8_t flags, uint64_t at, uint32_t size) {
     const uint64_t number = at >> REGION_SHIFT;
     struct shard *s = &c->shard[number % SHARDS];
     struct region *region = region_in(s, number);
     if (region->sorted || region->dropped || region->any_lost || (at + size - 1) >> REGION_SHIFT != number)
         return false;
-    const struct listed l = {.who = brief_of(m), .at = at % (1u << REGION_SHIFT), .size = (uint16_t)size, .rows = 1};
+    const uint32_t in = at % (1u << REGION_SHIFT);
     pthread_mutex_lock(&s->lock);
     const bool takes = !region->sorted && !region->num_writes && !region->dropped && !region->any_lost;
-    if (takes)
+    const uint32_t num = region->num_reads;
+    if (takes && num < region->cap_reads && num < event_bound(c->room.gpu, BOUND_READS) &&
+        !is_among(region->latest, in)) { /* list() with its questions answered */
+        region->latest[num % LOOP_READS] = in;
+        put_row(&region->reads[num], site, time, cluster, warp, flags, in, size);
+        region->num_reads++;
+        extend(&region->read, &region->reads[num]);
+    } else if (takes) {
+        struct listed l;
+        put_row(&l, site, time, cluster, warp, flags, in, size);
         list(c, region, &l);
+    }
     pthread_mutex_unlock(&s->lock);
     return takes;
 }

@@ -118,12 +118,8 @@ static inline bool list_row(struct race *r, struct cells *c, const struct event_
         (e->step && (e->step != size || size >= SECTOR || size & (size - 1))))
         return false;
     const uint32_t unit = e->step ? (uint32_t)__builtin_ctz(size) : EVERY_LANE;
-    const struct mark m = {.by.site = e->by.site,
-                           .time = r->time,
-                           .cluster = r->number,
-                           .warp = (uint16_t)warp,
-                           .flags = (uint8_t)(unit * MARK_UNIT)};
-    return cells_list_row(c, &m, e->at[0], e->step ? VCLOCK_LANES * size : size);
+    return cells_list_row(c, e->by.site, r->time, r->number, (uint16_t)warp, (uint8_t)(unit * MARK_UNIT), e->at[0],
+                          e->step ? VCLOCK_LANES * size : size);
 }
 
 /* An access by threads, strand by strand; `copy`: by their cp.async, or NULL. */

@@ -236,8 +236,10 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
 /* The same for reads of `size` bytes at `at[]` by lanes of a warp, each with a run of its own. Takes those that only
  * need to be listed, in order; returns the others. */
 uint32_t cells_list_reads(struct cells *c, const struct toucher *t, const uint64_t *at, uint32_t size, uint32_t lanes);
-/* The same for a read of [at, at + size), which is in one row: a run. False: nothing was done. */
-bool cells_list_row(struct cells *c, const struct mark *m, uint64_t at, uint32_t size);
+/* The same for a read of [at, at + size), which is in one row: a run. False: nothing was done. The mark comes in
+ * registers, because what was just written in parts is slow to load as a whole. */
+bool cells_list_row(struct cells *c, const struct diag_site *site, uint32_t time, uint32_t cluster, uint16_t warp,
+                    uint8_t flags, uint64_t at, uint32_t size);
 /* The device's malloc returns [at, at + bytes): earlier accesses are ordered before, by their free. */
 void cells_forget(struct cells *c, uint64_t at, uint64_t bytes);
 

@@ -138,13 +138,14 @@ static inline void threads(struct shadow *s, const struct event_access *e) {
         stamps_access(s->r, b, e, NULL);
 }
 
+/* One question at a time: the compiler would load `space` and `agent`, which were just written one by one, as one. */
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
-    if (e->space == SPACE_SHARED && e->agent == AGENT_THREAD)
-        threads(s, e);
-    else if (e->space == SPACE_GLOBAL)
+    if (e->space == SPACE_GLOBAL)
         global_access(s->r, s->global, e, n);
     else if (e->space == SPACE_TENSOR)
         columns_access(s->r, &s->ctas[e->owner->rank].columns, e, n);
+    else if (e->agent == AGENT_THREAD)
+        threads(s, e);
     else if (e->agent == AGENT_TENSOR_ALLOC)
         alloc_writes(s, e);
     else if (e->agent == AGENT_CP_ASYNC && n)
