@@ -327,8 +327,8 @@ static const struct chain_op *link_end(char *base, const struct chain_op *op, st
     return op;
 }
 
-/* The chain ended at a branch to its first link: to that, if all lanes take it and a whole round more may run. The links
- * do not go there themselves, for the sake of hosts and compilers where they leave something on the stack. */
+/* The chain ended at a branch to its first link: to that, if all lanes take it and a whole round more may run. The
+ * links do not go there themselves, for the sake of hosts and compilers where they leave something on the stack. */
 static ALWAYS_INLINE bool starts_again(const char *base, struct warp *w, const struct chain_op **end) {
     const struct chain_op *op = *end;
     if (!op->in || !op->in->branch)

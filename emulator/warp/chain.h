@@ -15,8 +15,8 @@
 #define CHAIN_PART 6u /* a turn that ends within a chain runs so many links or more as a copy, fewer one by one */
 
 /* Instructions that have links: name, sources that a link before can hand over. mul_w_u and mul_w_s are mul.wide, add_w
- * is for 64 bits. ld and st: a word of each lane, of global memory, ld_s and st_s of shared memory; a store's address is
- * the last source. setp: insn.aux is what flips its result. The others are for 32 bits. */
+ * is for 64 bits. ld and st: a word of each lane, of global memory, ld_s and st_s of shared memory; a store's address
+ * is the last source. setp: insn.aux is what flips its result. The others are for 32 bits. */
 /* clang-format off */
 #define CHAIN_LINKS(F)                                                                              \
     F(mov, 1) F(add, 2) F(sub, 2) F(mul, 2) F(mad, 3) F(and, 2) F(or, 2) F(xor, 2) F(shl, 2)        \
@@ -34,8 +34,8 @@ enum chain_link {
 
 typedef void (*chain_fn)(void); /* of the type that isa/links.c knows */
 
-/* at: chain_byte of the destination, then of the sources. A link that writes no register has one as its destination that
- * is never poison. The end of a loop has the branch's predicate, and the branch. */
+/* at: chain_byte of the destination, then of the sources. A link that writes no register has one as its destination
+ * that is never poison. The end of a loop has the branch's predicate, and the branch. */
 struct chain_op {
     chain_fn fn;
     uint64_t at;

@@ -20,9 +20,9 @@ static bool geometry(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint6
     const struct cluster *cl = w->cta->cluster;
     if (r >= PTX_SREG_tid_x && r <= PTX_SREG_tid_z)
         return triple(r, PTX_SREG_tid_x, warp_tid(w, lane), v);
-    return triple(r, PTX_SREG_ntid_x, g->block, v) ||
-           triple(r, PTX_SREG_ctaid_x, w->cta->id, v) || triple(r, PTX_SREG_nctaid_x, g->ctas, v) ||
-           triple(r, PTX_SREG_clusterid_x, cl->id, v) || triple(r, PTX_SREG_nclusterid_x, g->clusters, v) ||
+    return triple(r, PTX_SREG_ntid_x, g->block, v) || triple(r, PTX_SREG_ctaid_x, w->cta->id, v) ||
+           triple(r, PTX_SREG_nctaid_x, g->ctas, v) || triple(r, PTX_SREG_clusterid_x, cl->id, v) ||
+           triple(r, PTX_SREG_nclusterid_x, g->clusters, v) ||
            triple(r, PTX_SREG_cluster_ctaid_x, w->cta->rank_id, v) || triple(r, PTX_SREG_cluster_nctaid_x, cl->dim, v);
 }
 

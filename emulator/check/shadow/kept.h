@@ -165,7 +165,7 @@ void spans_drop_pieces(struct pieces *p);
 
 /* stamps.c. On an access by threads to shared memory; `copy`: by their cp.async, or NULL. */
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy);
-/* On an access by an operation to *s: checks it against accesses of threads. */
+/* operations.c. On an access by an operation to *s: checks it against accesses of threads. */
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s);
 void stamps_free(struct bytes_watch *b);

@@ -3,15 +3,13 @@
  * Each word has its last writer and the readers since. Earlier accesses are ordered before that write, or were
  * reported. Several readers are in a list (readers.c). A word whose bytes have different histories is split into bytes.
  * Four words with the same history, as a thread's vector access or lanes side by side (even.c) leave them, are one
- * quad. Functions named engine_* serve accesses of operations, which are compared here, but kept in spans.c.
+ * quad. Accesses of operations are compared with these in operations.c.
  */
 #include "check/shadow/stamps.h"
 
 #include "base/heap.h"
 
 #include <string.h>
-
-#define PIECES_AHEAD 16u /* expect_piece fetches so many pieces ahead */
 
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
@@ -33,8 +31,7 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
         *told = tell(t, rule, first, wrote, at);
 }
 
-/* Is the access of `first` ordered before this one, or no conflict? If not, it is reported. */
-static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at) {
+void stamps_judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at) {
     if (is_known(t, first))
         return;
     const bool warp = (first->flags | t->stamp.flags) & STAMP_WARP;
@@ -48,10 +45,9 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
         report(t, rule, first, wrote, at);
 }
 
-/* The same for each reader of a place. */
-static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
+void stamps_judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
     if (!(read->flags & READERS_STAMP)) {
-        judge(t, read, read->flags & STAMP_WROTE, at);
+        stamps_judge(t, read, read->flags & STAMP_WROTE, at);
         return;
     }
     const struct readers *list = &t->b->lists[read->time];
@@ -62,8 +58,8 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
         if (is_known(t, &(struct stamp){one->time, {{one->warp, 0, one->flags}}})) /* then all its lanes */
             continue;
         for (uint32_t m = one->lanes; m; m &= m - 1)
-            judge(t, &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
-                  one->flags & STAMP_WROTE, at);
+            stamps_judge(t, &(struct stamp){one->time, {{one->warp, (uint8_t)__builtin_ctz(m), one->flags}}},
+                         one->flags & STAMP_WROTE, at);
     }
 }
 
@@ -128,7 +124,7 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
     const struct block *k = &t->b->block[at / BLOCK_BYTES];
     const bool plain = touch_plainly(t, w, &t->stamp, t->writes);
     if (!plain && w->wrote.time && !is_same_write(t, k, at, bytes))
-        judge(t, &w->wrote, true, at);
+        stamps_judge(t, &w->wrote, true, at);
     if (t->writes)
         hold(t, k, at, bytes);
     if (plain)
@@ -139,7 +135,7 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
     }
     const struct stamp hidden = hidden_store(t, w);
     if (w->read.time || w->read.flags)
-        judge_readers(t, &w->read, at);
+        stamps_judge_readers(t, &w->read, at);
     readers_clear(t->b, &w->read);
     w->read = hidden;
     w->wrote = t->stamp;
@@ -171,8 +167,7 @@ static void split_shared(struct bytes_watch *b, const struct word *quad, struct 
     }
 }
 
-/* Splits a quad into its four words. */
-static void part_quad(struct touch *t, struct block *k, uint32_t at) {
+void stamps_part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
     const bool fine = share_of(&q->wrote) >= SHARE_FINE || share_of(&q->read) >= SHARE_FINE;
@@ -217,7 +212,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     struct word *q = quad_at(k, at);
     bool split = false;
     if (!is_parted(k, at) && is_shared(q))
-        part_quad(t, k, at);
+        stamps_part_quad(t, k, at);
     if (!is_parted(k, at)) {
         touch_place(t, q, at, QUAD);
         return;
@@ -246,7 +241,7 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
             continue;
         }
         if (!is_parted(k, at))
-            part_quad(t, k, at);
+            stamps_part_quad(t, k, at);
         touch_word(t, word_at(k, at), base, at, next);
     }
 }
@@ -391,14 +386,10 @@ static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to
         __builtin_prefetch(k->held + at % BLOCK_BYTES, 1);
 }
 
-/* On an access by lanes of a warp that have one viewer: compares each lane's access and remembers it. `time` and
- * `flags` go into the stamps. The fast paths are tried first: each returns the lanes that it left, and the loop goes
- * on with the first of them. [from, to + size) includes the bytes of all lanes; `along`: the first and the last
- * lane's addresses show it. `together`: so many lanes side by side share a quad; 0: even_touch does not apply. */
-static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
-                        uint8_t flags) {
-    const bool along = e->affine && e->step >= 0;
-    uint32_t from = along ? (uint32_t)e->at[0] : UINT32_MAX, to = along ? (uint32_t)e->at[VCLOCK_LANES - 1] : 0;
+/* The least and the greatest address of lanes; `along`: those of the first and the last lane. */
+static inline void find_range(const struct event_access *e, uint32_t lanes, bool along, uint32_t *from, uint32_t *to) {
+    *from = along ? (uint32_t)e->at[0] : UINT32_MAX;
+    *to = along ? (uint32_t)e->at[VCLOCK_LANES - 1] : 0;
     if (!along && lanes == UINT32_MAX) {
         int32_t least = INT32_MAX, most = 0; /* so every host's vectors can compare them */
         for (uint32_t l = 0; l < VCLOCK_LANES; l++) {
@@ -406,16 +397,27 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
             least = at < least ? at : least;
             most = at > most ? at : most;
         }
-        from = (uint32_t)least;
-        to = (uint32_t)most;
+        *from = (uint32_t)least;
+        *to = (uint32_t)most;
     }
     for (uint32_t m = along || lanes == UINT32_MAX ? 0 : lanes; m; m &= m - 1) {
         const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
-        from = at < from ? at : from;
-        to = at > to ? at : to;
+        *from = at < *from ? at : *from;
+        *to = at > *to ? at : *to;
     }
+}
+
+/* On an access by lanes of a warp that have one viewer: compares each lane's access and remembers it. `time` and
+ * `flags` go into the stamps. The fast paths are tried first: each returns the lanes that it left, and the loop goes
+ * on with the first of them. [from, to + size) includes the bytes of all lanes. `together`: so many lanes side by side
+ * share a quad; 0: even_touch does not apply. */
+static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
+                        uint8_t flags) {
+    const bool along = e->affine && e->step >= 0;
+    uint32_t from, to;
     if (!lanes)
         return;
+    find_range(e, lanes, along, &from, &to);
     if (t->owner->island->timed && to - from <= VCLOCK_LANES * QUAD)
         expect_quads(t->b, from, to + e->size);
     t->known_warp = UINT32_MAX;
@@ -536,201 +538,6 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
         sites_remember(&w->sites, r->time, e->by.site);
     else
         touch_strands(r, b, e, copy, warp);
-}
-
-/* --- against operations ------------------------------------------------------------------------------------------- */
-
-/* An operation accesses a place: compares it with what threads did there. Operations are remembered by spans.c. */
-static void engine_place(struct touch *t, struct word *w, uint32_t at) {
-    if (w->wrote.time)
-        judge(t, &w->wrote, true, at);
-    if (t->writes && (w->read.time || w->read.flags))
-        judge_readers(t, &w->read, at);
-}
-
-static void engine_word(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
-    if (!(w->wrote.flags & STAMP_SPLIT)) {
-        engine_place(t, w, base);
-        return;
-    }
-    for (uint32_t i = at; i < end; i++)
-        engine_place(t, &t->b->splits[w->wrote.time].byte[i - base], i);
-}
-
-/* After an operation's write: forgets the accesses of threads, which are ordered before it or were reported. If it
- * wrote only part of a word that is not split, nothing is forgotten: the stamps are also those of the other bytes. */
-static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
-    if (w->wrote.flags & STAMP_SPLIT) {
-        struct split *s = &t->b->splits[w->wrote.time];
-        for (uint32_t i = at; i < end; i++) {
-            readers_clear(t->b, &s->byte[i - base].read);
-            s->byte[i - base].wrote = (struct stamp){0};
-        }
-    } else if (end - at == WORD) {
-        readers_clear(t->b, &w->read);
-        w->wrote = (struct stamp){0};
-    }
-}
-
-/* Does the operation know all accesses of the group? */
-static bool knows_group(struct touch *t, const struct group *g) {
-    return !g->time || (!g->mixed && is_known(t, &(struct stamp){g->time, {{g->warp, 0, 0}}}));
-}
-
-/* From now on quads [i, end) of a block count. */
-static inline void part_lines(struct block *k, uint32_t i, uint32_t end) {
-    for (uint32_t line = i * QUAD / LINE; k->lined && line * LINE < end * QUAD; line++)
-        part_line(k, line * LINE);
-}
-
-/* The same for accesses to quads [i, end) of a block, which are in one group. A write clears them. */
-static bool engine_group(struct touch *t, struct block *k, uint32_t i, uint32_t end) {
-    struct group *wrote = &k->wrote[i / GROUP_QUADS], *read = &k->read[i / GROUP_QUADS];
-    if (k->parted[i / GROUP_QUADS] || !knows_group(t, wrote))
-        return false;
-    if (!t->writes)
-        return true;
-    if (t->b->lost_readers || !knows_group(t, read))
-        return false;
-    if (end - i == GROUP_QUADS) {
-        const uint32_t number = (uint32_t)(k - t->b->block) * (BLOCK_BYTES / GROUP_BYTES) + i / GROUP_QUADS;
-        t->b->groups[number / 64] &= ~(UINT64_C(1) << number % 64);
-        *wrote = *read = (struct group){0};
-    }
-    part_lines(k, i, end);
-    for (; i < end; i++) {
-        k->quads[i].wrote = (struct stamp){0};
-        readers_clear(t->b, &k->quads[i].read);
-    }
-    return true;
-}
-
-/* Fast path: skips whole quads from `at` on, as long as the operation knows all accesses of threads there; a write also
- * clears them. Returns where it stopped. */
-static uint32_t engine_quads(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
-    const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
-    uint32_t i = first;
-    while (at % QUAD == 0 && i < last) {
-        const uint32_t next = (i / GROUP_QUADS + 1) * GROUP_QUADS, stop = next < last ? next : last;
-        if (engine_group(t, k, i, stop)) {
-            i = stop;
-            continue;
-        }
-        part_lines(k, i, stop);
-        for (; i < stop && !(k->parted[i / GROUP_QUADS] >> i % GROUP_QUADS & 1); i++) {
-            struct word *q = &k->quads[i];
-            if (q->wrote.time && !is_known(t, &q->wrote))
-                break;
-            if (!t->writes)
-                continue;
-            if ((q->read.time || q->read.flags) && !are_known(t, &q->read))
-                break;
-            q->wrote = (struct stamp){0};
-            readers_clear(t->b, &q->read);
-        }
-        if (i < stop)
-            break;
-    }
-    return at + (i - first) * QUAD;
-}
-
-/* An operation's access to a quad that is not split; `whole`: to all its bytes. If lanes share the quad, this only
- * splits it. Otherwise it compares the quad; after a write to the whole quad it forgets it, after a write to a part it
- * splits it. If the quad is split now, the caller goes on with its words. */
-static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
-    struct word *q = quad_at(k, at);
-    if (!t->writes && is_known(t, &q->wrote))
-        return;
-    if (is_shared(q)) {
-        part_quad(t, k, at);
-        return;
-    }
-    engine_place(t, q, at);
-    if (t->writes && whole) {
-        readers_clear(t->b, &q->read);
-        q->wrote = (struct stamp){0};
-    } else if (t->writes) { /* accesses to the other bytes stay */
-        part_quad(t, k, at);
-    }
-}
-
-/* An operation's access to [at, end), which is in one block. */
-static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
-    for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
-        const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
-        part_line(k, at);
-        if (!is_parted(k, at)) {
-            engine_quad(t, k, at, at % QUAD == 0 && quad <= end);
-            next = end < quad ? end : quad;
-            if (!is_parted(k, at))
-                continue;
-        }
-        next = end < base + WORD ? end : base + WORD;
-        struct word *w = word_at(k, at);
-        if (!t->writes && is_known(t, &w->wrote))
-            continue;
-        engine_word(t, w, base, at, next);
-        if (t->writes)
-            forget(t, w, base, at, next);
-    }
-}
-
-static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
-    for (uint32_t next; at < end; at = next) {
-        const uint32_t block = at / BLOCK_BYTES, last = (block + 1) * BLOCK_BYTES;
-        if (block >= t->b->num_blocks)
-            return;
-        next = end < last ? end : last;
-        if (t->b->block[block].quads)
-            engine_words(t, &t->b->block[block], at, next);
-    }
-}
-
-/* May accesses of threads be remembered in the groups of [from, to)? */
-static bool any_groups(const struct bytes_watch *b, uint32_t from, uint32_t to) {
-    const uint32_t first = from / GROUP_BYTES, last = (to - 1) / GROUP_BYTES;
-    for (uint32_t i = first / 64; i <= last / 64 && i < sizeof b->groups / sizeof *b->groups; i++) {
-        const uint64_t after = i == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX;
-        const uint64_t before = i == last / 64 ? UINT64_MAX >> (63 - last % 64) : UINT64_MAX;
-        if (b->groups[i] & after & before)
-            return true;
-    }
-    return false;
-}
-
-/* The CPU does not foresee the addresses of an operand's pieces, which are a stride apart. If their CTA has not run for
- * long, what is remembered of them may have left the cache. So this fetches it for a piece that will be compared soon.
- */
-static void expect_piece(const struct bytes_watch *b, const struct pieces *p, uint32_t number) {
-    if (number >= p->rows * p->num)
-        return;
-    const uint32_t at = p->at[number % p->num] + number / p->num * p->stride;
-    const struct word *quads = at / BLOCK_BYTES < b->num_blocks ? b->block[at / BLOCK_BYTES].quads : NULL;
-    if (!quads)
-        return;
-    __builtin_prefetch(&quads[at % BLOCK_BYTES / QUAD], 1);
-    __builtin_prefetch((const char *)&quads[at % BLOCK_BYTES / QUAD + 2] - 1, 1);
-}
-
-void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
-                   const struct span *s) {
-    if (!any_groups(b, s->from, s->to))
-        return;
-    struct viewer mine = *v;
-    struct touch t = {.r = r, .owner = owner, .b = b, .v = &mine, .writes = s->write, .known_warp = UINT32_MAX};
-    if (!s->pieces) {
-        engine_range(&t, s->from, s->to);
-        return;
-    }
-    const struct rows rows = {.mma = s->note, .owner = owner, .comes = true};
-    t.rows = s->rows ? &rows : NULL;
-    for (uint32_t g = 0; g < s->pieces->rows; g++)
-        for (uint32_t i = 0; i < s->pieces->num; i++) {
-            const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
-            t.piece = g * s->pieces->num + i;
-            expect_piece(b, s->pieces, t.piece + PIECES_AHEAD);
-            engine_range(&t, at, at + s->pieces->size);
-        }
 }
 
 void stamps_free(struct bytes_watch *b) {

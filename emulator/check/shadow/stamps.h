@@ -1,4 +1,5 @@
-/* check/shadow/stamps.h - words and quads of shared memory, and the stamps in them. Only for stamps.c and even.c.
+/* check/shadow/stamps.h - words and quads of shared memory, and the stamps in them. Only for stamps.c, even.c and
+ * operations.c.
  */
 #ifndef CHECK_SHADOW_STAMPS_H
 #define CHECK_SHADOW_STAMPS_H
@@ -129,6 +130,15 @@ static inline bool is_own(const struct stamp *s, const struct stamp *mine) {
 static inline bool is_plain(struct touch *t, const struct stamp *s, const struct stamp *mine) {
     return is_own(s, mine) || is_known(t, s);
 }
+
+/* --- stamps.c ----------------------------------------------------------------------------------------------------- */
+
+/* Is the access of `first` ordered before this one, or no conflict? If not, it is reported. */
+void stamps_judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at);
+/* The same for each reader of a place. */
+void stamps_judge_readers(struct touch *t, const struct stamp *read, uint32_t at);
+/* Splits a quad into its four words. */
+void stamps_part_quad(struct touch *t, struct block *k, uint32_t at);
 
 /* --- even.c ------------------------------------------------------------------------------------------------------- */
 

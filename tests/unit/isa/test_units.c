@@ -351,7 +351,7 @@ static void test_half_approx(void) {
 }
 
 /* Straight-line code of instructions that have links (warp/chain.h) and of others, all on few registers, so that
- * results are handed on; turns end anywhere in it. Loads take a row, one word, half a row twice, two words, and words in
+ * results are handed on; turns end anywhere in it. Loads take a row, one word, half a row twice, two words, words in
  * another order. Loops have up to twice as many instructions as a chain, which end together or in each lane by itself.
  * Some code is run by a part of a warp, some with a register that nothing has written, which is reported in the same
  * way. */

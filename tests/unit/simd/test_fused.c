@@ -170,8 +170,8 @@ static void run(const struct type *t, enum style style, enum d_style d_style, bo
     compare(t, accumulate);
 }
 
-/* Zeros but for elements 0 and 1 of all rows of A and columns of B, x and y. Element 0 of row 1 is by[0] times as large,
- * element 1 of column 1 by[1] times. D is much less. */
+/* Zeros but for elements 0 and 1 of all rows of A and columns of B, x and y. Element 0 of row 1 is by[0] times as
+ * large, element 1 of column 1 by[1] times. D is much less. */
 static void run_two(const struct type *t, const float x[2], const float y[2], const float by[2]) {
     memset(a, 0, sizeof a);
     memset(b, 0, sizeof b);
