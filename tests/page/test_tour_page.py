@@ -214,7 +214,7 @@ class Tours(Case):
         self.page.open(self.make(PROGRAMS[0]))
         self.page.key("t")
         wanted = {("region", "Tour"), ("combobox", "Stop of the tour"), ("button", "◀ Back"), ("button", "Next ▶")}
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while wanted and time.monotonic() < until:  # the tree comes after the page
             nodes = self.page.call("Accessibility.getFullAXTree")["nodes"]
             wanted -= {(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if not n.get("ignored")}
