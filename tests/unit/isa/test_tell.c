@@ -132,15 +132,20 @@ static const char heap_text[] =
                "st.param.b64 [memory], %p; call.uni free, (memory);\n"
                "done: ret;\n}\n";
 
-/* Both warps access one row of words in straight code, and then store to words of their own. */
+/* Both warps access one row of words in straight code, or one reads what the other writes. Then they store to words of
+ * their own. */
 #define RACING(name, access)                                                                                           \
-    ".visible .entry " name "(.param .u64 out) { .reg .b32 %t, %l, %s; .reg .b64 %o, %d;\n"                            \
+    ".visible .entry " name "(.param .u64 out) { .reg .b32 %t, %l, %s; .reg .b64 %o, %d, %e;\n"                        \
     "ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; and.b32 %l, %t, 31; mul.wide.u32 %d, %l, 4; add.u64 %d, %o, %d;\n"    \
     "shl.b32 %l, %l, 2; mov.u32 %s, row; add.u32 %l, %s, %l; add.u32 %t, %t, 1; " access                               \
     "\nmul.wide.u32 %d, %t, 4; add.u64 %d, %d, %o; add.u32 %t, %t, 1; st.global.b32 [%d+1024], %t; ret; }\n"
-static const char racing_text[] = RUN_HEADER ".shared .align 128 .b8 row[128];\n" /**/
-    RACING("shared_race", "st.shared.b32 [%l], %t; ld.shared.b32 %s, [%l];")
-        RACING("global_race", "st.global.b32 [%d], %t; ld.global.b32 %s, [%d];");
+static const char racing_text[] = RUN_HEADER
+    ".shared .align 128 .b8 row[256];\n" RACING("shared_race", "st.shared.b32 [%l], %t; ld.shared.b32 %s, [%l];")
+        RACING("global_race", "st.global.b32 [%d], %t; ld.global.b32 %s, [%d];")
+            RACING("shared_read", "sub.u32 %s, %t, 1; shr.u32 %s, %s, 5; shl.b32 %s, %s, 7; add.u32 %s, %l, %s;\n"
+                                  "st.shared.b32 [%s], %t; ld.shared.b32 %s, [%l];")
+                RACING("global_read", "mul.wide.u32 %e, %t, 4; add.u64 %e, %e, %o;\n"
+                                      "st.global.b32 [%e+2048], %t; ld.global.b32 %s, [%d+2052];");
 
 /* With --check=error the access that breaks a rule is the kernel's last. */
 static void test_last(const char *kernel, const char *rule) {
@@ -178,5 +183,7 @@ int main(void) {
     run_close(&r);
     test_last("shared_race", "shared-race");
     test_last("global_race", "global-race");
+    test_last("shared_read", "shared-race");
+    test_last("global_read", "global-race");
     return check_report();
 }
