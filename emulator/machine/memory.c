@@ -226,12 +226,10 @@ uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size) {
 }
 
 bool mem_find_near(const struct devmem *m, uint64_t addr, struct mem_near *near) {
-    const struct mem_block *b = blocks_find(&m->blocks, addr);
-    const bool heap = b && b->kind == MEM_HEAP;
-    b = heap ? blocks_find(&m->heap, addr) : b;
+    const struct mem_block *b = block_at(m, addr);
     if (!b || addr - b->addr >= b->size)
         return false;
-    const uint64_t *num_freed = heap ? &m->heap.num_freed : &m->blocks.num_freed;
+    const uint64_t *num_freed = b->kind == MEM_HEAP ? &m->heap.num_freed : &m->blocks.num_freed;
     *near = (struct mem_near){b->addr, b->size, m->backing + (b->addr - m->base), num_freed, *num_freed};
     return true;
 }

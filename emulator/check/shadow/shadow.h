@@ -4,7 +4,8 @@
  * whether they are ordered; if not, it is reported. Then the access itself is remembered, until a later access that is
  * ordered after it replaces it.
  *
- *   shared memory   accesses of threads by words of 4 bytes (stamps.c, epochs.c), of operations by spans (spans.c)
+ *   shared memory   accesses of threads by words of 4 bytes (stamps.c, epochs.c), of operations by spans (spans.c);
+ *                   operations are compared with threads in operations.c
  *   tensor memory   columns and lanes that operations access (columns.c); the sums of tcgen05.mma there (sums.c)
  *   global memory   runs of bytes, or sectors of 32, for all clusters of a launch (global.c, cells.c, pages.c)
  *
