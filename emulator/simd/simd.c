@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. Every host with AVX2, which
- * is asked for before, has leaf 1. */
+/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. Every host with AVX2,
+ * which is asked for before, has leaf 1. */
 static bool has_f16c(void) {
     unsigned a, b, c, d;
     __cpuid(1, a, b, c, d);
