@@ -125,7 +125,8 @@ class Page:
         self.requests.clear()
         loader = self.call("Page.navigate", url="file://" + os.path.abspath(path) + fragment).get("loaderId")
         until = time.monotonic() + self.limit
-        refused = "document.body && /cannot be shown/.test(document.body.textContent)"
+        # Not of the whole body: that has the text of scripts, and of one that has not run yet.
+        refused = "/cannot be shown/.test(document.getElementById('loading')?.textContent)"
         # The document before this one may answer for a while yet. Another fragment of it has no loader.
         while (loader and self.call("Page.getFrameTree")["frameTree"]["frame"]["loaderId"] != loader
                or not self.js("!!(%s || %s)" % (shown, refused))):
