@@ -87,6 +87,7 @@ void *arena_grow(struct arena *a, void *list, uint32_t count, uint32_t *cap, siz
 void arena_free(struct arena *a) {
     for (struct arena_block *b = a->head, *next; b; b = next) {
         next = b->next;
+        poison_forgive(b->data, b->cap);
         xfree(b);
     }
     a->head = NULL;

@@ -102,7 +102,8 @@ static bool is_predicate(const struct ptx_insn *in, unsigned i) {
     case PTX_OP_vote_sync: /* 9.7.13.9: predicate, membermask */
         return i == 1;
     case PTX_OP_tcgen05_mma: { /* 9.7.16.10.9.1: enable-input-d, perhaps with scale-input-d behind it */
-        const unsigned scaled = in->operands[4].kind == PTX_OPND_MEM, masked = in->operands[4].kind == PTX_OPND_VEC;
+        const enum ptx_operand_kind fifth = in->num_operands > 4 ? in->operands[4].kind : PTX_OPND_NONE;
+        const unsigned scaled = fifth == PTX_OPND_MEM, masked = fifth == PTX_OPND_VEC;
         return i == 4 + 2 * scaled + masked;
     }
     default:

@@ -59,6 +59,7 @@ void worker_close(struct worker *w) {
     for (uint32_t i = 0; i < sizeof w->free / sizeof w->free[0]; i++)
         for (struct worker_block *b = w->free[i], *next; b; b = next) {
             next = b->next;
+            poison_forgive(b, (size_t)1 << b->order);
             xfree(b);
         }
     xfree(w->tc_scratch);

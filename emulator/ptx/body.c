@@ -108,36 +108,39 @@ static void set_opcode(struct ptx_parser *p, const struct ptx_token *at, struct 
         in->mods[in->num_mods++] = w.list[i]->mod;
 }
 
-static void add_operands(struct ptx_parser *p, struct ptx_insn *in) {
+/* The operands up to the ';', in `o`; how many. */
+static uint32_t operands(struct ptx_parser *p, struct ptx_operand *o) {
+    uint32_t n = 0;
     if (p->tok.kind == '}') /* the ';' is what lacks */
-        return;
+        return n;
     while (p->tok.kind != ';' && p->tok.kind != PTX_TK_END) {
-        if (in->num_operands >= PTX_MAX_OPERANDS) {
+        if (n >= PTX_MAX_OPERANDS) {
             ptx_error(p, &p->tok, "more than %d operands", PTX_MAX_OPERANDS);
-            return;
+            return n;
         }
-        ptx_operand(p, &in->operands[in->num_operands++]);
+        ptx_operand(p, &o[n++]);
         if (!ptx_accept(p, ','))
             break;
         if (p->tok.kind == ';')
             ptx_expected(p, "an operand");
     }
+    return n;
 }
 
 static void branch(struct ptx_parser *p, struct ptx_insn *in) {
     struct ptx_token t = p->tok;
     if (!ptx_expect(p, PTX_TK_IDENT, "a label"))
         return;
-    in->operands[0].kind = PTX_OPND_LABEL;
+    struct ptx_operand *o = arena_alloc(p->keep, sizeof *o);
+    o->kind = PTX_OPND_LABEL;
+    in->operands = o;
     in->num_operands = 1;
-    ptx_label_use(p, &t, &in->operands[0].label);
+    ptx_label_use(p, &t, &o->label);
 }
 
 /* call (rets), target, (args), table: the order of ir.h, whatever is left out (9.7.12.5). */
-static void call(struct ptx_parser *p, struct ptx_insn *in) {
-    struct ptx_operand *o = in->operands;
+static uint32_t call(struct ptx_parser *p, struct ptx_operand *o) {
     o[0].kind = o[2].kind = PTX_OPND_VEC;
-    in->num_operands = 3;
     if (ptx_accept(p, '(')) {
         ptx_operand_list(p, ')', "')' after the results", &o[0]);
         ptx_expect(p, ',', "',' after the results");
@@ -147,17 +150,24 @@ static void call(struct ptx_parser *p, struct ptx_insn *in) {
     if (o[1].kind != PTX_OPND_FUNC && o[1].kind != PTX_OPND_REG)
         ptx_error(p, &at, "what is called must be a function or a register");
     if (!ptx_accept(p, ','))
-        return;
+        return 3;
     if (ptx_accept(p, '(')) {
         ptx_operand_list(p, ')', "')' after the arguments", &o[2]);
         if (!ptx_accept(p, ','))
-            return;
+            return 3;
     }
     at = p->tok;
     ptx_operand(p, &o[3]);
-    in->num_operands = 4;
     if (o[3].kind != PTX_OPND_TABLE && o[3].kind != PTX_OPND_VAR)
         ptx_error(p, &at, "the list of call targets or the prototype must be a label of one");
+    return 4;
+}
+
+static void keep_operands(struct ptx_parser *p, struct ptx_insn *in) {
+    struct ptx_operand list[PTX_MAX_OPERANDS] = {0};
+    const uint32_t n = in->op == PTX_OP_call ? call(p, list) : operands(p, list);
+    in->operands = memcpy(arena_array(p->keep, n, sizeof *list), list, n * sizeof *list);
+    in->num_operands = (uint8_t)n;
 }
 
 static void guard(struct ptx_parser *p, struct ptx_insn *in) { /* '@' is current (9.7.12.2) */
@@ -189,10 +199,8 @@ static void instruction(struct ptx_parser *p) {
     set_opcode(p, &op, in);
     if (in->op == PTX_OP_bra)
         branch(p, in);
-    else if (in->op == PTX_OP_call)
-        call(p, in);
     else
-        add_operands(p, in);
+        keep_operands(p, in);
     if (p->tok.kind != ';') {
         ptx_expected(p, "';' after the instruction");
         return;

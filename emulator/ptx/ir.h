@@ -254,9 +254,9 @@ struct ptx_insn {
     uint16_t mods[PTX_MAX_MODS]; /* enum ptx_mod, in the order written */
     uint8_t num_mods;
     uint8_t num_operands;
-    bool guard_neg;                                /* @!p */
-    const struct ptx_reg *guard;                   /* @p, or NULL */
-    struct ptx_operand operands[PTX_MAX_OPERANDS]; /* in the order written; call: see below */
+    bool guard_neg;                     /* @!p */
+    const struct ptx_reg *guard;        /* @p, or NULL */
+    const struct ptx_operand *operands; /* num_operands, in the order written; call: see below */
     struct diag_site site;
     /* call (retvals), func, (args), table: operands[0] = VEC of return operands (num_elems 0 if none),
      * operands[1] = FUNC or REG, operands[2] = VEC of arguments, operands[3] = TABLE if present. */

@@ -33,9 +33,7 @@ static void *grow(struct warp *w, void *old, size_t have, size_t need, bool zero
 static void reserve_slots(struct warp *w, uint32_t need) {
     const size_t slot = MACH_WARP * sizeof *w->slots;
     if (!w->slots || need > w->num_slots) { /* a function without registers has a place to point at, too */
-        uint32_t n = w->num_slots ? w->num_slots : 64;
-        while (n < need)
-            n *= 2;
+        uint32_t n = need > 2 * w->num_slots ? (need + 63) & ~63u : 2 * w->num_slots;
         n = n < MAX_SLOTS ? n : MAX_SLOTS;
         w->slots = grow(w, w->slots, w->zeroed * slot, n * slot, false);
         w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison, true);

@@ -196,7 +196,8 @@ static uint32_t num_targets(const struct ptx_insn *in) {
     const struct ptx_operand *o = in->operands;
     if (in->op == PTX_OP_bra)
         return 1;
-    return in->op == PTX_OP_brx_idx && o[1].kind == PTX_OPND_TABLE && o[1].table->labels ? o[1].table->count : 0;
+    const bool table = in->op == PTX_OP_brx_idx && in->num_operands > 1 && o[1].kind == PTX_OPND_TABLE;
+    return table && o[1].table->labels ? o[1].table->count : 0;
 }
 
 static bool falls_through(const struct ptx_insn *in) {
