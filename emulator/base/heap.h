@@ -23,6 +23,8 @@ void *xrealloc_array(void *p, size_t n, size_t size);
 void *xgrow(void *list, uint32_t count, uint32_t *cap, size_t size);
 /* NULL is allowed. */
 void xfree(void *p);
+/* Gives the host back the pages that are free, also those between blocks in use: for after much was freed. */
+void heap_trim(void);
 /* Says that n elements of `size` bytes cannot be had, and ends the process. */
 _Noreturn void heap_exhausted(size_t n, size_t size);
 

@@ -16,6 +16,7 @@
 #define SHARDS 64u
 #define SHARD_LISTS 16u
 #define STRIPES 256u
+#define MUCH (UINT64_C(1) << 20) /* bytes that the host gets back when they are freed; fewer are soon needed again */
 #define REGION_PAGES ((1u << REGION_SHIFT) / PAGE_BYTES)
 /* Limits of listed accesses in a region with a write; more become marks. */
 #define LIST_READS 1024u
@@ -508,6 +509,7 @@ static void free_region(struct region *k) {
 }
 
 void cells_free(struct cells *c) {
+    const bool much = c->room.bytes >= MUCH;
     for (uint32_t i = 0; i < SHARDS; i++) {
         for (uint32_t l = 0; l < SHARD_LISTS; l++)
             for (struct region *k = c->shard[i].regions[l], *next; k; k = next) {
@@ -517,8 +519,10 @@ void cells_free(struct cells *c) {
         pthread_mutex_destroy(&c->shard[i].lock);
     }
     for (uint32_t i = 0; i < STRIPES; i++) {
-        xfree(c->stripe[i].pages.extra);
+        pages_free(&c->stripe[i].pages);
         pthread_mutex_destroy(&c->stripe[i].lock);
     }
     xfree(c);
+    if (much)
+        heap_trim();
 }

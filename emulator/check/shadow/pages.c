@@ -80,30 +80,41 @@ static void regain_bytes(struct page *p, uint32_t sector, uint32_t bytes) {
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */
 
-/* The sector's next mark, or NULL. */
-static struct mark *next_of(const struct pages *s, const struct mark *m) { return m->next ? &s->extra[m->next] : NULL; }
+static struct mark *extra_at(const struct pages *s, uint32_t i) { return &s->extra[i / EXTRA][i % EXTRA]; }
 
-/* The index in `extra` of a free mark; 0: no room. */
+/* The sector's next mark, or NULL. */
+static struct mark *next_of(const struct pages *s, const struct mark *m) {
+    return m->next ? extra_at(s, m->next) : NULL;
+}
+
+/* The number of a free mark beyond the first; 0: no room. */
 static uint32_t new_extra(struct pages *s) {
-    const uint32_t i = s->free_extra;
+    const uint32_t i = s->free_extra, block = s->num_extra / EXTRA;
     if (i) {
-        s->free_extra = s->extra[i].next;
+        s->free_extra = extra_at(s, i)->next;
         return i;
     }
-    if (!s->num_extra)
-        s->num_extra = 1;
-    struct mark *extra = room_grow(s->room, s->extra, s->num_extra, &s->cap_extra, sizeof *s->extra);
-    if (!extra)
-        return 0;
-    s->extra = extra;
+    if (s->num_extra % EXTRA == 0) {
+        if (!room_take(s->room, EXTRA * sizeof **s->extra))
+            return 0;
+        s->extra = xgrow(s->extra, block, &s->cap_extra, sizeof *s->extra);
+        s->extra[block] = xrealloc_array(NULL, EXTRA, sizeof **s->extra);
+        s->num_extra += block == 0;
+    }
     return s->num_extra++;
+}
+
+void pages_free(struct pages *s) {
+    for (uint32_t i = 0; i * EXTRA < s->num_extra; i++)
+        xfree(s->extra[i]);
+    xfree(s->extra);
 }
 
 /* Frees the mark after *m. */
 static void free_next(struct pages *s, struct mark *m) {
     const uint32_t i = m->next;
-    m->next = s->extra[i].next;
-    s->extra[i].next = s->free_extra;
+    m->next = extra_at(s, i)->next;
+    extra_at(s, i)->next = s->free_extra;
     s->free_extra = i;
 }
 
@@ -171,9 +182,9 @@ static struct mark *place_in(struct pages *s, struct toucher *t, struct page *p,
     const uint32_t i = fits ? new_extra(s) : 0;
     if (!i)
         return NULL;
-    s->extra[i].next = cell->next;
+    extra_at(s, i)->next = cell->next;
     cell->next = i;
-    return &s->extra[i];
+    return extra_at(s, i);
 }
 
 /* Adds a mark to a sector, or notes that it was forgotten. */

@@ -86,12 +86,16 @@ static inline struct mark brief_mark(const struct brief *b) {
 
 struct page;
 
+#define EXTRA 256u /* marks: in blocks, as a list of 4 MiB that grows would leave as much behind unused */
+
 /* What the pages of a stripe have in common, until the launch ends. Used by one thread at a time. */
 struct pages {
     struct room *room;
-    struct mark *extra; /* marks beyond the first of their sectors; [0] is unused */
+    struct mark **extra; /* marks beyond the first of their sectors, EXTRA in each block; the first is unused */
     uint32_t num_extra, cap_extra, free_extra;
 };
+
+void pages_free(struct pages *s);
 
 /* Are both reads by the same thread, or by the same warp as a whole? Then the later one replaces the earlier, for its
  * own bytes. */
