@@ -253,17 +253,38 @@ static void find_factors(const struct simd_fused *f, const float *from, uint32_t
         }
 }
 
-static void find_numbers(const struct simd_fused *f, uint32_t rows, struct fused_blocks *a, struct fused_blocks *b) {
-    memset(a->numbers, 0, sizeof a->numbers);
-    memset(b->numbers, 0, sizeof b->numbers);
-    for (uint32_t row = 0; row < rows; row += SIMD_PANEL)
-        for (uint32_t k = 0; k < FUSED_BLOCKS * FUSED_BLOCK; k++)
-            for (uint32_t i = 0; i < SIMD_PANEL; i++)
-                a->numbers[k / FUSED_BLOCK][row + i] |= (f->t.a[simd_tile_a(row, k) + i] != 0) << k % FUSED_BLOCK;
-    for (uint32_t n = 0; n < f->t.n; n++)
-        for (uint32_t k = 0; k < FUSED_BLOCKS * FUSED_BLOCK; k++)
-            b->numbers[k / FUSED_BLOCK][n] |= (f->t.b[simd_tile_b(n, k)] != 0) << k % FUSED_BLOCK;
+/* Compiled for each vector unit. */
+static ALWAYS_INLINE void find_numbers(const struct simd_fused *f, uint32_t rows, struct fused_blocks *a,
+                                       struct fused_blocks *b) {
+    for (uint32_t g = 0; g < FUSED_BLOCKS; g++) {
+        for (uint32_t row = 0; row < rows; row += SIMD_PANEL) {
+            const float *x = f->t.a + simd_tile_a(row, g * FUSED_BLOCK);
+            int32_t bits[SIMD_PANEL] = {0};
+            for (uint32_t k = 0; k < FUSED_BLOCK; k++, x += SIMD_PANEL)
+                for (size_t i = 0; i < SIMD_PANEL; i++)
+                    bits[i] |= x[i] != 0 ? 1 << k : 0;
+            memcpy(a->numbers[g] + row, bits, sizeof bits);
+        }
+        for (uint32_t n = 0; n < f->t.n; n++) {
+            const float *y = f->t.b + simd_tile_b(n, g * FUSED_BLOCK);
+            int32_t bits = 0;
+            for (size_t k = 0; k < FUSED_BLOCK; k++)
+                bits |= y[k] != 0 ? 1 << k : 0;
+            b->numbers[g][n] = bits;
+        }
+    }
 }
+
+#if defined(__x86_64__)
+AVX512 static void find_numbers_avx512(const struct simd_fused *f, uint32_t rows, struct fused_blocks *a,
+                                       struct fused_blocks *b) {
+    find_numbers(f, rows, a, b);
+}
+AVX2 static void find_numbers_avx2(const struct simd_fused *f, uint32_t rows, struct fused_blocks *a,
+                                   struct fused_blocks *b) {
+    find_numbers(f, rows, a, b);
+}
+#endif
 
 /* The sum of a block, which in rows of A that were never written may be anything. */
 static inline float checked(uint32_t bits) {
@@ -327,7 +348,14 @@ void simd_fused_blocks(enum simd simd, const struct simd_fused *f) {
     struct simd_tile t = f->t; /* of one block: any order gives the same sum */
     find_factors(f, f->sfa, rows, &a);
     find_factors(f, f->sfb, f->t.n, &b);
-    find_numbers(f, rows, &a, &b);
+#if defined(__x86_64__)
+    if (simd >= SIMD_AVX512)
+        find_numbers_avx512(f, rows, &a, &b);
+    else if (simd == SIMD_AVX2)
+        find_numbers_avx2(f, rows, &a, &b);
+    else
+#endif
+        find_numbers(f, rows, &a, &b);
     t.d_stride = rows;
     t.n = COLUMNS;
     t.k = FUSED_BLOCK;
