@@ -16,17 +16,16 @@ AVX512 static ALWAYS_INLINE __m512i exponents_of(__m512 d, int least) {
 
 #define BITS(e) _mm512_set1_epi32((int32_t)((uint32_t)((e) + FUSED_BIAS) << 23)) /* of 2^e in f32 */
 
-/* Few exponents: those of A and B in bytes, each more by its bias, so that sums of finite ones lie in
- * [low, low + high - least], with a zero below, with infinity or NaN above. */
+/* Few exponents: those of A and B in bytes, each more by its bias. Sums end at 255. Those of numbers are more than the
+ * field of f32 by `down`; with a zero they are less. An infinity or NaN has 255, alone and in any sum. */
 struct bytes {
-    int bias_a, bias_b, low;
-    int huge;        /* in place of an infinity or NaN */
+    int bias_a, bias_b, down;
     int least, high; /* exponents of products */
 };
-enum { BYTE_SPAN = 63 }; /* exponents of an operand beside the least */
+enum { BYTE_LEAST = (FUSED_BIAS + FUSED_BITS) / 2, BYTE_SPAN = 63 }; /* of an operand of many exponents */
 
 /* Of types of few exponents. */
-static const struct bytes of_types = {44, 44, 2 * (44 - 14), 120, 2 * -14, 2 * 15};
+static const struct bytes of_types = {63, 64, 0, 2 * -14, 2 * 15};
 
 static bool is_narrow(const struct simd_fused *f) { return f->least_a >= -14 && f->least_b >= -14; }
 
@@ -62,15 +61,26 @@ AVX512 static bool find_bytes(const struct simd_fused *f, bool same_b, struct by
         f->work->most_b = most_of(&b);
     }
     const int least_a = least_of(&a), most_a = most_of(&a), least_b = f->work->least_b, most_b = f->work->most_b;
-    *to = (struct bytes){BYTE_SPAN + 1 - least_a, BYTE_SPAN + 1 - least_b, 2 * (BYTE_SPAN + 1), 255,
-                         least_a + least_b,       most_a + most_b};
+    *to = (struct bytes){BYTE_LEAST - least_a, BYTE_LEAST - least_b, FUSED_BITS - (least_a + least_b),
+                         least_a + least_b, most_a + most_b};
     return most_a <= FUSED_BIAS && most_b <= FUSED_BIAS && most_a - least_a <= BYTE_SPAN &&
-           most_b - least_b <= BYTE_SPAN && to->least >= FUSED_LOW && to->least <= FUSED_BITS;
+           most_b - least_b <= BYTE_SPAN && to->high - to->least <= 255 - 2 * BYTE_LEAST && to->least >= FUSED_LOW &&
+           to->least <= FUSED_BITS;
 }
 
-AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512i e, int bias, int huge) {
-    const __m512i biased = _mm512_add_epi32(e, _mm512_set1_epi32(bias));
-    return _mm512_max_epi32(_mm512_setzero_si512(), _mm512_min_epi32(biased, _mm512_set1_epi32(huge)));
+/* least: exponent of the type's subnormals. */
+AVX512 static ALWAYS_INLINE __m512i bytes_of(__m512 x, int least, int bias) {
+    const __m512i u = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(INT32_MAX));
+    const __m512i field = _mm512_max_epi32(_mm512_srli_epi32(u, 23), _mm512_set1_epi32(least + FUSED_BIAS));
+    const __m512i byte =
+        _mm512_maskz_add_epi32(_mm512_test_epi32_mask(u, u), field, _mm512_set1_epi32(bias - FUSED_BIAS));
+    return _mm512_mask_mov_epi32(byte, _mm512_cmpge_epi32_mask(u, _mm512_set1_epi32(0x7f800000)),
+                                 _mm512_set1_epi32(255));
+}
+
+/* The first byte of each word in all of its bytes. */
+AVX512 static ALWAYS_INLINE __m512i four_times(__m512i bytes) {
+    return _mm512_shuffle_epi8(bytes, _mm512_broadcast_i32x4(_mm_set_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0)));
 }
 
 /* As find_exponents of fused.c. A word has those of rows r, 16 + r and so on, in its bytes or halves: a shift finds
@@ -86,9 +96,9 @@ AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool
             __m512i word = _mm512_setzero_si512();
             UNROLL
             for (int p = 0; p < parts; p++) {
-                const __m512i e = exponents_of(_mm512_loadu_ps(from + p * (int)SIMD_SEGMENT), f->least_a);
-                const __m512i part =
-                    narrow ? bytes_of(e, bytes->bias_a, bytes->huge) : _mm512_and_si512(e, _mm512_set1_epi32(0xffff));
+                const __m512 x = _mm512_loadu_ps(from + p * (int)SIMD_SEGMENT);
+                const __m512i part = narrow ? bytes_of(x, f->least_a, bytes->bias_a)
+                                            : _mm512_and_si512(exponents_of(x, f->least_a), _mm512_set1_epi32(0xffff));
                 word = _mm512_or_si512(word, _mm512_slli_epi32(part, (unsigned)(p * bits)));
             }
             _mm512_storeu_si512(to, word);
@@ -96,12 +106,11 @@ AVX512 static ALWAYS_INLINE void find_exponents(const struct simd_fused *f, bool
     }
     for (uint32_t n = 0; (!same_b || f->work->narrow_b != narrow) && n < t->n; n++)
         for (uint32_t i = 0; i < t->k; i += 16) { /* a row has room after its end */
-            const __m512i e = exponents_of(_mm512_loadu_ps(t->b + simd_tile_b(n, i)), f->least_b);
-            const __m512i half = _mm512_add_epi32(e, _mm512_set1_epi32(FUSED_BIAS));
-            _mm512_storeu_si512(
-                f->work->b + simd_tile_b(n, i),
-                narrow ? _mm512_mullo_epi32(bytes_of(e, bytes->bias_b, bytes->huge), _mm512_set1_epi32(0x01010101))
-                       : _mm512_mask_blend_epi16(0xaaaaaaaa, half, _mm512_slli_epi32(half, 16)));
+            const __m512 y = _mm512_loadu_ps(t->b + simd_tile_b(n, i));
+            const __m512i half = _mm512_add_epi32(exponents_of(y, f->least_b), _mm512_set1_epi32(FUSED_BIAS));
+            _mm512_storeu_si512(f->work->b + simd_tile_b(n, i),
+                                narrow ? four_times(bytes_of(y, f->least_b, bytes->bias_b))
+                                       : _mm512_mask_blend_epi16(0xaaaaaaaa, half, _mm512_slli_epi32(half, 16)));
         }
 }
 
@@ -160,7 +169,7 @@ AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, const
     __m512i e[2][2];
     UNROLL
     for (int c = 0; c < 2; c++)
-        e[c][0] = e[c][1] = _mm512_set1_epi8((char)(bytes->low - 1));
+        e[c][0] = e[c][1] = _mm512_setzero_si512();
     for (uint32_t i = 0; i < f->t.step; i += 2, ea += 2 * SIMD_PANEL, eb += 2) {
         UNROLL
         for (int odd = 0; odd < 2; odd++) {
@@ -168,16 +177,13 @@ AVX512 static ALWAYS_INLINE void survey_narrow(const struct simd_fused *f, const
             UNROLL
             for (int c = 0; c < 2; c++) {
                 const __m512i w = _mm512_set1_epi32((int32_t)eb[c * (int)SIMD_B_STRIDE + odd]);
-                e[c][odd] = _mm512_max_epu8(e[c][odd], _mm512_add_epi8(v, w));
+                e[c][odd] = _mm512_max_epu8(e[c][odd], _mm512_adds_epu8(v, w));
             }
         }
     }
-    const int up = bytes->least + FUSED_BIAS - bytes->low, down = up < 0 ? -up : 0;
     UNROLL
-    for (int c = 0; c < 2; c++) {
-        const __m512i all = _mm512_subs_epu8(_mm512_max_epu8(e[c][0], e[c][1]), _mm512_set1_epi8((char)down));
-        out[c][0] = _mm512_adds_epu8(all, _mm512_set1_epi8((char)(up + down)));
-    }
+    for (int c = 0; c < 2; c++)
+        out[c][0] = _mm512_subs_epu8(_mm512_max_epu8(e[c][0], e[c][1]), _mm512_set1_epi8((char)bytes->down));
 }
 
 /* Of what a survey found the exponents of segment s. */
@@ -256,6 +262,7 @@ AVX512 static ALWAYS_INLINE void sum_products(const struct simd_fused *f, uint32
         sum[0][s] = out[0][s];
         sum[1][s] = out[1][s];
     }
+    TWICE
     for (uint32_t i = 0; i < f->t.step; i += 2, y += 2) {
         UNROLL
         for (int odd = 0; odd < 2; odd++, x += SIMD_PANEL) {
@@ -351,7 +358,8 @@ AVX512 static ALWAYS_INLINE __m512i scaled_bits(__m512i e, int s, __m512i scaled
  * E is not in [least, 25], the scaled exponent of its products is less than E by more than 25, or a sum left 32 bits.
  * sa: what the scale factors of rows add to exponents. */
 AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, const struct bytes *bytes, uint32_t seg, uint32_t n,
-                                       uint32_t k, const int32_t *sa, const struct form form) {
+                                       uint32_t k, uint32_t *const d[4], const int32_t *sa, const struct form form) {
+    const size_t at[2] = {(size_t)n * f->t.d_stride, (size_t)(n + 1) * f->t.d_stride};
     const int least = form.narrow && !form.scaled ? bytes->least : FUSED_LOW;
     __m512i e[2][2], up[2][4], scaled[2][4], sum[2][2][4], far = _mm512_setzero_si512(), lost = _mm512_setzero_si512();
     if (form.narrow)
@@ -362,7 +370,7 @@ AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, const struct 
     for (int i = 0; i < 2; i++)
         UNROLL
     for (int s = 0; s < 4; s++) {
-        const __m512i old = _mm512_loadu_si512(cells(f, seg + (uint32_t)s, n + (uint32_t)i));
+        const __m512i old = _mm512_loadu_si512(d[s] + at[i]);
         __m512i all = found_bits(e[i], s, form.narrow);
         if (form.scaled) {
             const __m512i by = _mm512_add_epi32(_mm512_loadu_si512(sa + (seg + (uint32_t)s) * SIMD_SEGMENT),
@@ -404,8 +412,7 @@ AVX512 static ALWAYS_INLINE bool block(const struct simd_fused *f, const struct 
         __m512i quantum = _mm512_sub_epi32(BITS(0), up[i][s]);
         if (form.scaled)
             quantum = _mm512_add_epi32(quantum, scaled[i][s]);
-        _mm512_storeu_si512(cells(f, seg + (uint32_t)s, n + (uint32_t)i),
-                            result(sum[i][0][s], quantum, form.half && f->odd));
+        _mm512_storeu_si512(d[s] + at[i], result(sum[i][0][s], quantum, form.half && f->odd));
     }
     return true;
 }
@@ -417,11 +424,13 @@ AVX512 static ALWAYS_INLINE void run(const struct simd_fused *f, const struct by
         sa[i] = fused_scale(f->sfa, i);
     find_exponents(f, same_b, bytes, form.narrow);
     f->work->narrow_b = form.narrow;
-    for (uint32_t s = 0; s < f->t.segments; s += 4)
+    for (uint32_t s = 0; s < f->t.segments; s += 4) {
+        uint32_t *const d[4] = {cells(f, s, 0), cells(f, s + 1, 0), cells(f, s + 2, 0), cells(f, s + 3, 0)};
         for (uint32_t k = 0; k < f->t.k; k += f->t.step)
             for (uint32_t n = 0; n < f->t.n; n += 2)
-                if (fused_shift(f, k) || !block(f, bytes, s, n, k, sa, form))
+                if (fused_shift(f, k) || !block(f, bytes, s, n, k, d, sa, form))
                     (form.narrow ? block_narrow : block_wide)(f, bytes, s, n, k);
+    }
 }
 
 AVX512 void fused_run_avx512(const struct simd_fused *f, bool same_b) {

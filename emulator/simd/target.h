@@ -12,6 +12,13 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Two rounds of the loop at a time. */
+#if defined(__clang__)
+#define TWICE _Pragma("clang loop unroll_count(2)")
+#else
+#define TWICE _Pragma("GCC unroll 2")
+#endif
+
 /* No round of the loop needs what another one stores. clang finds out for itself, when the loop runs. */
 #if defined(__clang__)
 #define INDEPENDENT

@@ -27,7 +27,8 @@ static float a[2][SIMD_MAX_ROWS * SIMD_A_STRIDE], b[SIMD_MAX_ROWS * SIMD_B_STRID
 static uint32_t before[ROWS * N], want[2][ROWS * N], out[ROWS * N];
 static struct simd_exponents work;
 static int middle[2]; /* exponents of A and of B */
-static int span;      /* of SPAN and EMPTY, which some loops end at: exponents beside the least */
+static int first;     /* of SPAN and EMPTY: the least exponent */
+static int span;      /* the same, which some loops end at: exponents beside it */
 
 static uint32_t draw(uint32_t n) { return (uint32_t)(fixture_random(&state) >> 32) % n; }
 
@@ -48,7 +49,7 @@ static float element(const struct type *t, enum style style, int of, uint32_t k,
     if (style == LOW)
         high = t->least + 2;
     if (style == SPAN || style == EMPTY) {
-        low = t->least > -32 ? t->least : -32;
+        low = t->least > first ? t->least : first;
         high = low + span < t->most ? low + span : t->most;
     }
     const uint32_t all = (UINT32_C(1) << t->bits) - 1, shift = 23 - (uint32_t)t->bits;
@@ -153,7 +154,9 @@ static void compare(const struct type *t, bool accumulate) {
 static void run(const struct type *t, enum style style, enum d_style d_style, bool accumulate) {
     const uint32_t sign = style == LIMIT ? 1 : draw(2);
     const enum style other = draw(2) ? ANY : style;
-    span = 62 + (int)draw(3);
+    const uint32_t both = draw(2); /* where the sum of A's and B's exponents ends some loops */
+    first = both ? -42 : -32;
+    span = (both ? 50 : 62) + (int)draw(3);
     draw_middles(t);
     for (uint32_t k = 0; k < INSTRUCTIONS * t->step; k++) {
         for (uint32_t r = 0; r < ROWS; r++)
