@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. The
- * one after it too, which only comes nearer: L2 may lose it again. Numbers, as they may lie outside the allocation. */
+ * one after it too, which only comes nearer: rows a power of two apart share few sets, and L2 may lose it again. In the
+ * loops of the products, between the copies, the same fetches take longer: their operands come from L2 as well.
+ * Numbers, as they may lie outside the allocation. */
 static inline void fetch_ahead(const uint8_t *row) {
     const uintptr_t next = (uintptr_t)row + 128;
     UNROLL
