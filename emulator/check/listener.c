@@ -6,8 +6,15 @@
 #include "check/shadow/shadow.h"
 #include "check/verdict/mbarriers.h"
 #include "check/verdict/peers.h"
+#include "simd/simd.h"
 
-/* The state of the check for a cluster, from its start to its end. */
+/* The state of the check for a GPU. */
+struct checked_gpu {
+    struct grids *grids;
+    bool wide; /* struct vclock_pool; asked once, because the answer is slow in a virtual machine */
+};
+
+/* The same for a cluster, from its start to its end. */
 struct checked {
     struct race known;
     struct shadow *shadow;
@@ -20,6 +27,8 @@ struct checked_launch {
     struct cells *cells;
 };
 
+static struct grids *grids_of(const struct listener *self) { return ((struct checked_gpu *)self->ctx)->grids; }
+
 static struct checked *checked_of(const struct listener *self, const struct cluster *cl) {
     return *event_watch(self, &cl->cta[0]);
 }
@@ -29,7 +38,7 @@ static void begin(const struct listener *self, struct cluster *cl) {
     struct checked *c = xcalloc(1, sizeof *c);
     race_begin(&c->known, cl, launch ? &launch->known : NULL);
     c->shadow = shadow_new(&c->known, launch ? launch->cells : NULL);
-    c->grids = grids_wants(self->ctx);
+    c->grids = grids_wants(grids_of(self));
     *event_watch(self, &cl->cta[0]) = c;
 }
 
@@ -55,6 +64,7 @@ static bool count(struct race *r, uint32_t events) {
  * then the access is judged with that knowledge. */
 static __attribute__((noinline)) void access_any(const struct listener *self, struct checked *c,
                                                  const struct event_access *e) {
+    event_spread(e);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
         flags_sync(&c->known, e);
@@ -66,7 +76,7 @@ static __attribute__((noinline)) void access_any(const struct listener *self, st
     if (e->space == SPACE_SHARED && e->owner != e->by.cta)
         verdict_peer(&c->known, e, n);
     if (e->space == SPACE_GLOBAL && c->grids)
-        grids_access(self->ctx, &c->known, e, n);
+        grids_access(grids_of(self), &c->known, e, n);
     shadow_access(c->shadow, e, n);
 }
 
@@ -165,7 +175,7 @@ static void sync(const struct listener *self, const struct event_sync *e) {
     } else if (e->kind <= SYNC_CLUSTER_PASS)
         barriers_sync_cluster(&c->known, e);
     else if (e->kind >= SYNC_GRID_WAIT)
-        grids_sync(self->ctx, &c->known, e);
+        grids_sync(grids_of(self), &c->known, e);
     else
         sync_of_warp(&c->known, e);
 }
@@ -217,7 +227,7 @@ static void life(const struct listener *self, const struct event_life *e) {
         break;
     case LIFE_CTA_EXIT:
         verdict_mbar_exit(&c->known, e);
-        grids_cta_exits(self->ctx, &c->known, e->owner);
+        grids_cta_exits(grids_of(self), &c->known, e->owner);
         break;
     case LIFE_MBAR_INIT:
         mbars_begin(&c->known, e);
@@ -239,10 +249,10 @@ static void life(const struct listener *self, const struct event_life *e) {
 
 /* On what the host does: launches have a state here; copies, streams and events concern check/grids/ alone. */
 static void host(const struct listener *self, const struct event_host *e) {
-    grids_host(self->ctx, e);
+    grids_host(grids_of(self), e);
     if (e->kind == HOST_LAUNCH) {
         struct checked_launch *launch = xcalloc(1, sizeof *launch);
-        race_begin_launch(&launch->known, e);
+        race_begin_launch(&launch->known, e, ((struct checked_gpu *)self->ctx)->wide);
         launch->cells = cells_new(e->gpu);
         *event_launch_watch(self, e->gpu) = launch;
     } else if (e->kind == HOST_LAUNCH_END && *event_launch_watch(self, e->gpu)) {
@@ -254,11 +264,18 @@ static void host(const struct listener *self, const struct event_host *e) {
     }
 }
 
-static void close(const struct listener *self) { grids_free(self->ctx); }
+static void close(const struct listener *self) {
+    grids_free(grids_of(self));
+    xfree(self->ctx);
+}
 
 struct listener check_race(struct gpu *gpu) {
+    struct checked_gpu *c = xcalloc(1, sizeof *c);
+    c->grids = grids_new(gpu);
+    c->wide = gpu->config.host_vectors != SIMD_PORTABLE && simd_available(SIMD_AVX2);
     return (struct listener){.name = "order of accesses",
-                             .ctx = grids_new(gpu),
+                             .ctx = c,
+                             .spreads = true,
                              .wants = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
                                       WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_TENSOR | WANT_MBARRIER | WANT_POLL |
                                       WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,

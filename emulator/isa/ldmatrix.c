@@ -73,7 +73,7 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const uint6
         return;
     struct isa_lanes t;
     t.cta = w->cta;
-    t.affine = t.halves = false;
+    t.affine = t.halves = t.spread = false;
     t.step = t.high = 0;
     bool row_after_row = !trans;
     for (uint32_t r = 0; r + 1 < 8; r++)

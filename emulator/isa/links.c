@@ -244,10 +244,10 @@ static __attribute__((noinline)) const struct chain_op *by_handler(char *base, c
 }
 
 /* Tells of words that a link has loaded or stored. False: the chain ends here. */
-static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op *op, struct reach_halves half,
-                                           bool shared, enum event_effect effect) {
+static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op *op, uint64_t at, int64_t apart,
+                                           unsigned rows, bool shared, enum event_effect effect) {
     w->island->clock = w->chain_clock + (uint64_t)(op - w->chain) + 1;
-    reach_tell_halves(w, op->in, &half, shared, effect);
+    reach_tell_halves(w, op->in, at, apart, rows, shared, effect);
     if (w->island->fault)
         w->chain_status = WARP_FAULT;
     return w->chain_status == WARP_NEXT;
@@ -293,7 +293,7 @@ static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op
     EACH_PART(STORE, 0)                                                                                                \
     if (!events_wanted(w->gpu, isa_wants(space, EFFECT_READ)))                                                         \
         return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
-    if (!tell(w, op - 1, half, space == XS_SHARED_CTA, EFFECT_READ))                                                   \
+    if (!tell(w, op - 1, half.at, half.apart, half.row[0] | half.row[1] << 1, space == XS_SHARED_CTA, EFFECT_READ))     \
         return op;                                                                                                     \
     return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));                                                       \
     }
@@ -313,7 +313,7 @@ LOAD_WORD(ld_s, 1, XS_SHARED_CTA)
     op++;                                                                                                              \
     if (!events_wanted(w->gpu, isa_wants(space, EFFECT_WRITE)))                                                        \
         return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
-    if (!tell(w, op - 1, half, space == XS_SHARED_CTA, EFFECT_WRITE))                                                  \
+    if (!tell(w, op - 1, half.at, half.apart, 3, space == XS_SHARED_CTA, EFFECT_WRITE))                                \
         return op;                                                                                                     \
     return ((link_fn)op->fn)(base, op, w, HAND_NONE((lanes){0}));                                                      \
     }

@@ -202,7 +202,7 @@ static bool mem_has_halves(const struct mem_form *f) {
 
 static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,
                                                   const struct reach_halves *h, bool shared, enum event_effect effect) {
-    reach_tell_halves(w, in, h, shared, effect);
+    reach_tell_halves(w, in, h->at, h->apart, h->row[0] | h->row[1] << 1, shared, effect);
 }
 
 /* False: not so simple, and nothing has happened. */

@@ -441,17 +441,18 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
     }
 }
 
-/* They have been read or written. */
-REACH_INLINE void reach_tell_halves(const struct warp *w, const struct insn *in, const struct reach_halves *h,
-                                    bool shared, enum event_effect effect) {
+/* Those halves have been read or written, of which the first `rows` has a bit for each that is a row. Values one by one,
+ * as what was just written in parts is slow to load as a whole. */
+REACH_INLINE void reach_tell_halves(const struct warp *w, const struct insn *in, uint64_t at, int64_t apart,
+                                    unsigned rows, bool shared, enum event_effect effect) {
     struct isa_lanes t;
     t.cta = shared ? w->cta : NULL;
-    t.halves = true;
-    t.step = h->row[0] ? 4 : 0;
-    t.high = h->row[1] ? 4 : 0;
-    t.affine = t.step == t.high && h->apart == 16 * t.step;
-    isa_lanes_apart(t.at, MACH_WARP / 2, h->at, (uint64_t)t.step);
-    isa_lanes_apart(t.at + MACH_WARP / 2, MACH_WARP / 2, h->at + (uint64_t)h->apart, (uint64_t)t.high);
+    t.halves = t.spread = true;
+    t.step = rows & 1 ? 4 : 0;
+    t.high = rows & 2 ? 4 : 0;
+    t.affine = t.step == t.high && apart == 16 * t.step;
+    t.at[0] = at;
+    t.at[MACH_WARP / 2] = at + (uint64_t)apart;
     isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
 }
 

@@ -65,7 +65,7 @@ void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, 
     events_send_sync(w->gpu, e);
 }
 
-void isa_tell_at(const struct warp *w, const struct insn *in, const struct isa_lanes *t, uint32_t size, uint32_t mask,
+void isa_tell_at(const struct warp *w, const struct insn *in, struct isa_lanes *t, uint32_t size, uint32_t mask,
                  enum event_effect effect, const uint64_t *value) {
     /* every member by name: gcc clears a large struct by an instruction that takes longer than the rest */
     const struct event_access e = {.by = {.cta = w->cta,
@@ -88,6 +88,7 @@ void isa_tell_at(const struct warp *w, const struct insn *in, const struct isa_l
                                    .halves = t->halves,
                                    .step = t->step,
                                    .high = t->high,
+                                   .spread = t->spread ? t->at : NULL,
                                    .pieces = 0,
                                    .rows = 0,
                                    .stride = 0,
@@ -103,7 +104,7 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
                    enum event_effect effect, const uint64_t *value) {
     struct isa_lanes t;
     t.cta = s->space == XS_SHARED_CTA ? s->cta : NULL;
-    t.affine = t.halves = false;
+    t.affine = t.halves = t.spread = false;
     t.step = t.high = 0;
     if (mask != WARP_ALL_LANES)
         WARP_FOR_LANES(l, mask) { t.at[l] = s->base + warp_span_at(s, l); }

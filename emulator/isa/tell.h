@@ -25,26 +25,16 @@ void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, 
 struct isa_lanes {
     struct cta *cta; /* whose shared memory; NULL: global memory */
     bool affine, halves;
+    bool spread; /* at[0] and at[16] alone are written */
     int64_t step, high;
     uint64_t at[MACH_WARP];
 };
-/* The addresses of n lanes, `step` bytes apart; n is a multiple of 4. */
-static inline void isa_lanes_apart(uint64_t *at, uint32_t n, uint64_t first, uint64_t step) {
-#ifdef __AVX2__
-    typedef uint64_t longs __attribute__((vector_size(32), aligned(8), may_alias));
-    longs next = {first, first + step, first + 2 * step, first + 3 * step};
-    for (uint32_t l = 0; l < n; l += 4, next += 4 * step)
-        *(longs *)(at + l) = next;
-#else
-    for (uint32_t l = 0; l < n; l++, first += step)
-        at[l] = first;
-#endif
-}
 /* All lanes, `step` bytes apart. */
 static inline void isa_lanes_row(struct isa_lanes *t, uint64_t first, int64_t step) {
-    t->affine = t->halves = true;
+    t->affine = t->halves = t->spread = true;
     t->step = t->high = step;
-    isa_lanes_apart(t->at, MACH_WARP, first, (uint64_t)step);
+    t->at[0] = first;
+    t->at[MACH_WARP / 2] = first + MACH_WARP / 2 * (uint64_t)step;
 }
 /* All lanes, with the addresses in at[]. */
 static inline void isa_lanes_halves(struct isa_lanes *t) {
@@ -52,13 +42,14 @@ static inline void isa_lanes_halves(struct isa_lanes *t) {
     uint64_t odd = 0;
     for (uint32_t l = 1; l < MACH_WARP / 2; l++)
         odd |= ((t->at[l] - t->at[l - 1]) ^ step) | ((t->at[16 + l] - t->at[15 + l]) ^ high);
+    t->spread = false;
     t->halves = !odd;
     t->affine = !odd && step == high && t->at[16] - t->at[15] == step;
     t->step = (int64_t)step;
     t->high = (int64_t)high;
 }
 /* Lanes `mask` have read or written `size` bytes each at *t. */
-void isa_tell_at(const struct warp *w, const struct insn *in, const struct isa_lanes *t, uint32_t size, uint32_t mask,
+void isa_tell_at(const struct warp *w, const struct insn *in, struct isa_lanes *t, uint32_t size, uint32_t mask,
                  enum event_effect effect, const uint64_t *value);
 /* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
  * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */

@@ -73,10 +73,26 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
-#define SEND(kind, is_of)                                                                                              \
+void event_spread(const struct event_access *e) {
+    uint64_t *const at = e->spread;
+    for (uint32_t l = 0; at && l < MACH_WARP / 2; l++) {
+        at[l] = at[0] + l * (uint64_t)e->step;
+        at[MACH_WARP / 2 + l] = at[MACH_WARP / 2] + l * (uint64_t)e->high;
+    }
+}
+
+/* For a listener that does not do it itself. */
+static inline void spread_for(const struct listener *l, const struct event_access *e) {
+    if (!l->spreads)
+        event_spread(e);
+}
+
+#define SEND(kind, is_of, ready)                                                                                        \
     static inline void send_##kind(const struct listener *l, uint32_t wants, const struct event_##kind *e) {           \
-        if (l->wants & wants && l->kind)                                                                               \
+        if (l->wants & wants && l->kind) {                                                                             \
+            ready;                                                                                                     \
             l->kind(l, e);                                                                                             \
+        }                                                                                                              \
     }                                                                                                                  \
     static __attribute__((noinline)) void all_##kind(const struct gpu *gpu, const struct event_##kind *e) {            \
         for (uint32_t i = 0; i < gpu->num_listeners; i++)                                                              \
@@ -88,10 +104,10 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
         else                                                                                                           \
             all_##kind(gpu, e);                                                                                        \
     }
-SEND(access, access_wants(e))
-SEND(sync, sync_wants(e->kind))
-SEND(op, WANT_OP)
-SEND(wait, WANT_WAIT)
-SEND(step, WANT_STEP)
-SEND(life, WANT_LIFE)
-SEND(host, WANT_HOST)
+SEND(access, access_wants(e), spread_for(l, e))
+SEND(sync, sync_wants(e->kind), )
+SEND(op, WANT_OP, )
+SEND(wait, WANT_WAIT, )
+SEND(step, WANT_STEP, )
+SEND(life, WANT_LIFE, )
+SEND(host, WANT_HOST, )

@@ -85,6 +85,7 @@ struct event_access {
     bool affine; /* threads: all 32 lanes, lane l at at[0] + l * step; not always told */
     bool halves; /* the same of lanes 0 to 15, and lane l of the others at at[16] + (l - 16) * high */
     int64_t step, high;
+    uint64_t *spread; /* not NULL: of at[], which it is, only at[0] and at[16] are written; see event_spread */
     uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
     const struct event_rows *of_a; /* operand A; NULL: another, or not known */
@@ -363,6 +364,7 @@ struct listener {
     uint32_t wants; /* enum event_want */
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
+    bool spreads; /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
     void (*access)(const struct listener *self, const struct event_access *e);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);
@@ -399,6 +401,9 @@ static inline void event_tell_unseen(struct gpu *gpu, enum bound what) {
     if (!(atomic_load_explicit(&gpu->unseen, memory_order_relaxed) >> what & 1))
         atomic_fetch_or_explicit(&gpu->unseen, 1u << what, memory_order_relaxed);
 }
+
+/* Writes all addresses of an access, if that was left to those who look at them; any number of times. */
+void event_spread(const struct event_access *e);
 
 static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {
     return __builtin_expect((gpu->wanted & wants) != 0, 0);

@@ -2,18 +2,17 @@
 #include "check/know/cluster.h"
 
 #include "base/heap.h"
-#include "simd/simd.h"
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
-void race_begin_launch(struct grid_watch *g, const struct event_host *e) {
+void race_begin_launch(struct grid_watch *g, const struct event_host *e, bool wide) {
     g->grid = e->grid;
     g->block = e->block;
     g->cluster = e->cluster;
     g->plain = e->plain;
     vclock_pool_init(&g->far, e->cluster.x * e->cluster.y * e->cluster.z, e->block.x * e->block.y * e->block.z);
     g->far.room = 8;
-    g->far.wide = e->gpu->config.host_vectors != SIMD_PORTABLE && simd_available(SIMD_AVX2);
+    g->far.wide = wide;
     g->far.far = &g->far;
     pthread_mutex_init(&g->lock, NULL);
 }

@@ -77,10 +77,11 @@ struct race {
     struct record_chunk *chunk; /* of the launch, with room for records */
 };
 
-/* At the start and end of a cluster; of a launch. `grid`: of the launch; NULL: global memory is not checked. */
+/* At the start and end of a cluster; of a launch. `grid`: of the launch; NULL: global memory is not checked. `wide`: as
+ * in struct vclock_pool. */
 void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid);
 void race_end(struct race *r, const struct listener *self);
-void race_begin_launch(struct grid_watch *g, const struct event_host *e);
+void race_begin_launch(struct grid_watch *g, const struct event_host *e, bool wide);
 void race_end_launch(struct grid_watch *g);
 
 /* The number in the cluster of a CTA's warp; of the acting threads' warp. */

@@ -282,6 +282,7 @@ static bool visit_halves(struct epochs *p, const struct visit *v, const struct e
 static bool visit_all(struct epochs *p, const struct visit *v, const struct event_access *e) {
     if (visit_halves(p, v, e))
         return true;
+    event_spread(e);
     if (e->size <= WORD)
         return v->strong   ? visit_words(p, &(struct visit){v->first, v->known, v->mark, STRONG, true}, e)
                : v->writes ? visit_words(p, &(struct visit){v->first, v->known, v->mark, 0, true}, e)
@@ -300,6 +301,7 @@ static bool visit_all(struct epochs *p, const struct visit *v, const struct even
 /* On an access that goes to the words: from now on the cells of its words fit no access in this epoch, so these go to
  * the words, too. */
 static void leave_to_words(struct epochs *p, uint32_t mark, const struct event_access *e) {
+    event_spread(e);
     for (uint32_t m = e->by.lanes; m; m &= m - 1) {
         const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
         for (uint32_t word = at / WORD; word <= (at + e->size - 1) / WORD && word < p->words; word++)

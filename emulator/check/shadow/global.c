@@ -89,6 +89,7 @@ static void touch_lanes(const struct accesses *a, struct toucher *t, const struc
         run(a, t, e, 0, (uint64_t)VCLOCK_LANES * e->size, flags);
         return;
     }
+    event_spread(e);
     uint32_t lone = e->effect != EFFECT_READ ? 0 : unit < ONE_LANE ? lone_lanes(e, lanes) : lanes;
     while (lanes) {
         if (lone & lanes & -lanes) { /* reads of lanes on their own, at once */

@@ -509,6 +509,7 @@ static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const str
 /* stamps_access, strand by strand. */
 static __attribute__((noinline)) void touch_strands(struct race *r, struct bytes_watch *b, const struct event_access *e,
                                                     const struct note *copy, uint32_t warp) {
+    event_spread(e);
     struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
