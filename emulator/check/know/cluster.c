@@ -54,7 +54,7 @@ static void end_warp(struct race *r, struct warp_watch *w) {
     notes_end_warp(r, &w->ops);
     xfree(w->strand);
     xfree(w->sites.log);
-    know_forget(r, &w->bar_met);
+    barriers_drop(r, &w->passed);
     flags_end_warp(r, w->giver);
 }
 

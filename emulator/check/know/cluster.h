@@ -21,8 +21,8 @@ struct warp_watch {
     uint16_t num_strands;
     struct strand *strand;  /* room for VCLOCK_LANES */
     struct warp_ops ops;    /* its operations for which a thread may still wait */
-    uint32_t bar;           /* number of the CTA barrier at which it arrived last, */
-    struct meeting bar_met; /* and in `done` what that generation passed on */
+    uint32_t bar;              /* number of the CTA barrier at which it arrived last, */
+    struct bar_passed *passed; /* and what that generation passed on; NULL: none has completed */
     struct sites sites;     /* the lines of its accesses */
     struct tells tells;     /* its latest arrivals, */
     struct polls polls;     /* and polls */

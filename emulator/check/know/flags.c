@@ -268,7 +268,7 @@ static void observe(const struct sync *s, struct flag *w, bool far) {
     const uint32_t each = s->r->warps_each;
     /* used at the strict level: is the latest giver in this CTA? Earlier ones are not asked */
     const bool near = w->cluster == s->r->number && w->warp / each == s->warp / each;
-    know_observe(s->r, s->warp, s->lanes, &m, &(struct sem){s->order, s->scope, near, far, false});
+    know_observe(s->r, s->warp, s->lanes, &m, NULL, &(struct sem){s->order, s->scope, near, far, false});
     know_forget(s->r, &m);
 }
 

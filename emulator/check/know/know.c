@@ -73,7 +73,7 @@ struct arriving {
     struct race *r;
     struct vclock **to;      /* the meeting's clocks of the current phase, by layer */
     uint32_t *own;           /* NULL, or receives the lanes' own time in each layer, which then joins no clock */
-    struct vclock **joined;  /* `joined` of the meeting, if other lanes of the strand may still arrive; or NULL */
+    struct vclock **joined;  /* `joined` of the meeting; or NULL */
     struct vclock_step step; /* the lanes */
 };
 
@@ -164,8 +164,8 @@ void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *
     a.r = r;
     a.to = m->open;
     a.own = NULL;
+    a.joined = m->joined;
     FOR_STRANDS(s, &r->warps[warp], lanes) {
-        a.joined = s->lanes & ~lanes ? m->joined : NULL;
         vclock_step_begin(&a.step, warp, s->lanes & lanes, 0);
         arrive(&a, &s->k, how);
     }
@@ -206,7 +206,17 @@ void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step
             vclock_learn(&r->clocks, &s, &m->open[all[i]], NULL, 0, step);
 }
 
-void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct sem *how) {
+/* *to gets what the phase passes on in a layer. */
+static inline void observe(struct race *r, struct vclock_step *step, struct vclock **to, enum layer l,
+                           const struct meeting *m, struct vclock *const within[LAYERS]) {
+    if (within && *to == within[l])
+        vclock_set(&r->clocks, to, m->done[l]);
+    else
+        vclock_learn(&r->clocks, step, to, m->done[l], 0, 0);
+}
+
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m,
+                  struct vclock *const within[LAYERS], const struct sem *how) {
     static const enum layer by_wait[] = {LAYER_SEEN, LAYER_RAN, LAYER_PERFORMED};
     static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL, LAYER_HALF, LAYER_SHARED};
     struct warp_watch *w = &r->warps[warp];
@@ -216,9 +226,9 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
         struct vclock_step step;
         vclock_step_begin(&step, 0, 0, 0);
         for (unsigned i = 0; i < 3; i++)
-            vclock_learn(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]], 0, 0);
+            observe(r, &step, &s->k.now[by_wait[i]], by_wait[i], m, within);
         for (unsigned i = 0; i < 5; i++)
-            vclock_learn(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]], 0, 0);
+            observe(r, &step, &to[by_acquire[i]], by_acquire[i], m, within);
         if (!sem_acquires(how->order) && !how->far)
             vclock_learn(&r->clocks, &step, &s->k.narrow, m->done[LAYER_ORDER], 0, 0);
         if (!r->strict)
@@ -406,6 +416,6 @@ void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     }
     know_arrive(r, warp, lanes, &m, &how);
     know_phase(r, &m);
-    know_observe(r, warp, lanes, &m, &how);
+    know_observe(r, warp, lanes, &m, NULL, &how);
     know_forget(r, &m);
 }

@@ -61,7 +61,7 @@ struct strand {
 struct meeting {
     struct vclock *done[LAYERS]; /* from completed phases: for threads that observe one */
     struct vclock *open[LAYERS]; /* from the arrivals in the current phase */
-    /* Cache: the clock that `open` got last from some lanes of a strand, whose other lanes may come next. */
+    /* Cache: the clock that `open` got last, which those who come next may know, too. */
     struct vclock *joined[LAYERS];
 };
 
@@ -103,8 +103,9 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
 void know_phase(struct race *r, struct meeting *m);
 /* Threads that observe the end of the current phase will know that the object with the token has done `step` steps. */
 void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step);
-/* Lanes observe a completed phase. */
-void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct sem *how);
+/* Lanes observe a completed phase. `within`: by layer, a clock that the phase includes; or NULL. */
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m,
+                  struct vclock *const within[LAYERS], const struct sem *how);
 
 /* fence and membar; `wide`: of gpu or system scope, so it also orders what came from other clusters (8.7). */
 void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how, bool wide);

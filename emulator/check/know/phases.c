@@ -220,7 +220,7 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
                       .stale = !e->phase || vclock_knows_token(known, m->token, (uint32_t)e->phase),
                       .site = e->by.site};
     remember_seen(r, e, m);
-    know_observe(r, warp, e->done, &m->m, &how);
+    know_observe(r, warp, e->done, &m->m, NULL, &how);
 }
 
 void mbars_commit_issued(struct race *r, const struct note *n, const struct event_work *work) {
