@@ -162,10 +162,35 @@ static void sync_of_warp(struct race *r, const struct event_sync *e) {
     }
 }
 
+/* SYNC_MBAR_ARRIVE by lanes together: at once if that breaks no rule, otherwise as the lanes one after the other. */
+static __attribute__((noinline)) void arrive_together(const struct listener *self, struct race *r,
+                                                      const struct event_sync *e) {
+    const uint32_t lanes = (uint32_t)__builtin_popcount(e->by.lanes);
+    struct mbar_watch *m = mbars_find(r, e->owner, e->off);
+    if (m && r->most_time - r->time >= lanes && verdict_mbar_joins(r, e, m)) {
+        r->time += lanes;
+        mbars_join(r, e, m);
+        return;
+    }
+    struct event_sync one = *e;
+    one.count /= lanes;
+    one.pending += e->count;
+    for (uint32_t left = e->by.lanes; left; left &= left - 1) {
+        one.by.lanes = left & (0u - left);
+        one.pending -= one.count;
+        count(r, 1);
+        sync_of_mbar(self, r, &one);
+    }
+}
+
 static void sync(const struct listener *self, const struct event_sync *e) {
     struct checked *c = checked_of(self, e->by.cta->cluster);
     if (!c)
         return;
+    if (e->kind == SYNC_MBAR_ARRIVE && !e->by.op && e->by.lanes & (e->by.lanes - 1)) {
+        arrive_together(self, &c->known, e);
+        return;
+    }
     count(&c->known, 1);
     if (e->kind <= SYNC_MBAR_TEST)
         sync_of_mbar(self, &c->known, e);
@@ -276,6 +301,7 @@ struct listener check_race(struct gpu *gpu) {
     return (struct listener){.name = "order of accesses",
                              .ctx = c,
                              .spreads = true,
+                             .joins = true,
                              .wants = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
                                       WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_TENSOR | WANT_MBARRIER | WANT_POLL |
                                       WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,

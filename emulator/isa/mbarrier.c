@@ -147,8 +147,8 @@ static bool name_the_same(const struct warp *w, const struct mbar_form *f, uint3
     return !rest && !(warp_poison(w, f->addr->slot) & mask);
 }
 
-/* The lanes arrive at one object of their CTA with one count, within its phase, and nobody listens: then all are one
- * arrival. False: nothing has happened. */
+/* The lanes arrive at one object of their CTA with one count, within its phase, and nobody wants to know of each: then
+ * all are one arrival. False: nothing has happened. */
 static bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask, uint64_t states[MACH_WARP]) {
     const struct mbar_form *f = in->data;
     const uint32_t first = warp_lowest(mask), lanes = (uint32_t)__builtin_popcount(mask);
@@ -157,7 +157,8 @@ static bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask
     const uint64_t addr = warp_address(w, f->addr, first);
     uint32_t off;
     if (lanes == 1 || f->generic || f->drop || f->no_complete || (f->value && !f->value->is_imm) ||
-        (f->has_state && bytes) || events_wanted(w->gpu, WANT_MBARRIER) || !name_the_same(w, f, mask) || addr % 8 ||
+        (f->has_state && bytes) || w->gpu->apart & WANT_MBARRIER || (bytes && events_wanted(w->gpu, WANT_MBARRIER)) ||
+        !name_the_same(w, f, mask) || addr % 8 ||
         addr > UINT32_MAX || smem_resolve(w->cta, (uint32_t)addr, 8, &off) != w->cta)
         return false;
     const struct event_by by = isa_mbar_actor(w, in, mask);

@@ -11,6 +11,7 @@ bool events_attach(struct gpu *gpu, const struct listener *l) {
     *mine = *l;
     mine->slot = gpu->num_listeners++;
     gpu->wanted |= mine->wants;
+    gpu->apart |= mine->joins ? 0 : mine->wants;
     return true;
 }
 

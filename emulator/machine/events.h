@@ -102,7 +102,8 @@ struct event_access {
 enum event_sync_kind {
     /* mbarriers (9.7.13.15): `owner`, `off`, and `phase`, how many phases of the object had completed before. Sent by
      * machine/mbarrier.c when the operation takes effect. */
-    SYNC_MBAR_ARRIVE,      /* `count` arrivals; of tcgen05.commit and cp.async.mbarrier.arrive too: by.op */
+    SYNC_MBAR_ARRIVE,      /* `count` arrivals; of tcgen05.commit and cp.async.mbarrier.arrive too: by.op. By one
+                              thread; if all listeners say `joins`, by lanes of a warp together, each as often */
     SYNC_MBAR_DROP,        /* the same, and as many fewer in the phases to come: arrive_drop */
     SYNC_MBAR_EXPECT_TX,   /* `bytes` more are expected; an arrive.expect_tx of more than 0 bytes sends this first */
     SYNC_MBAR_COMPLETE_TX, /* `bytes` have come */
@@ -365,6 +366,7 @@ struct listener {
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
     bool spreads; /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
+    bool joins;   /* it takes arrivals of lanes together, SYNC_MBAR_ARRIVE */
     void (*access)(const struct listener *self, const struct event_access *e);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);

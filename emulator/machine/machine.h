@@ -212,7 +212,8 @@ struct gpu {
     /* who watches, machine/events.h: changed between launches only */
     struct listener *listeners; /* num_listeners of them */
     uint32_t num_listeners;
-    uint32_t wanted;             /* enum event_want: what any of them wants to be told of */
+    uint32_t wanted;             /* enum event_want: what any of them wants to be told of, */
+    uint32_t apart;              /*  and of that what one wants for each lane */
     void *watch[MACH_LISTENERS]; /* what each keeps for the running launch */
 
     /* of the last or the running launch, changed between the turns of its islands */

@@ -59,27 +59,31 @@ static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mba
     return bits == cta->mbars[i].bits && mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
 }
 
-/* Somebody did `kind` to the object, which is *b then. */
-static void mbar_tell(const struct event_by *by, enum event_sync_kind kind, struct cta *cta, uint32_t off,
-                      const struct mbar *b, uint32_t count, uint32_t bytes) {
-    if (events_wanted(cta->gpu, WANT_MBARRIER))
-        events_send_sync(cta->gpu, &(struct event_sync){.by = *by,
-                                                        .kind = kind,
-                                                        .owner = cta,
-                                                        .off = off,
-                                                        .phase = cta->mbars[mbar_find(cta, off)].phases,
-                                                        .count = count,
-                                                        .bytes = bytes,
-                                                        .pending = b->pending,
-                                                        .tx = (int32_t)b->tx});
+/* These lanes of somebody did `kind` to the object, which is *b then. */
+static void mbar_tell(const struct event_by *by, uint32_t lanes, enum event_sync_kind kind, struct cta *cta,
+                      uint32_t off, const struct mbar *b, uint32_t count, uint32_t bytes) {
+    if (!events_wanted(cta->gpu, WANT_MBARRIER))
+        return;
+    struct event_sync e = {.by = *by,
+                           .kind = kind,
+                           .owner = cta,
+                           .off = off,
+                           .phase = cta->mbars[mbar_find(cta, off)].phases,
+                           .count = count,
+                           .bytes = bytes,
+                           .pending = b->pending,
+                           .tx = (int32_t)b->tx};
+    e.by.lanes = lanes;
+    events_send_sync(cta->gpu, &e);
 }
 
-/* 9.7.13.15.6: with no pending arrival and a tx-count of zero the phase completes and the next one begins. */
-static void mbar_store(const struct event_by *by, struct cta *cta, uint32_t off, struct mbar *b) {
+/* 9.7.13.15.6: with no pending arrival and a tx-count of zero the phase completes and the next one begins; lanes `last`
+ * end it. */
+static void mbar_store(const struct event_by *by, uint32_t last, struct cta *cta, uint32_t off, struct mbar *b) {
     struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
     const bool complete = b->pending == 0 && b->tx == 0;
     if (complete) {
-        mbar_tell(by, SYNC_MBAR_PHASE, cta, off, b, 0, 0);
+        mbar_tell(by, last, SYNC_MBAR_PHASE, cta, off, b, 0, 0);
         b->phase ^= 1;
         b->pending = b->expected;
         object->phases++;
@@ -159,9 +163,9 @@ enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t 
     return MBAR_OK;
 }
 
-/* 9.7.13.15.7, .14: one arrive-on operation, after an expect-tx of `bytes`. */
-static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
-                                      uint32_t count, bool drop, uint64_t *state) {
+/* 9.7.13.15.7, .14: one arrive-on operation, after an expect-tx of `bytes`. If it ends the phase, lanes `last` do. */
+static enum mbar_error mbar_arrive_on(const struct event_by *by, uint32_t last, struct cta *cta, uint32_t off,
+                                      uint32_t bytes, uint32_t count, bool drop, uint64_t *state) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
@@ -181,12 +185,12 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta
     now->announced += bytes;
     b.tx += bytes;
     if (bytes)
-        mbar_tell(by, SYNC_MBAR_EXPECT_TX, cta, off, &b, 0, bytes);
+        mbar_tell(by, by->lanes, SYNC_MBAR_EXPECT_TX, cta, off, &b, 0, bytes);
     b.pending -= count;
     if (drop)
         b.expected -= count;
-    mbar_tell(by, drop ? SYNC_MBAR_DROP : SYNC_MBAR_ARRIVE, cta, off, &b, count, 0);
-    mbar_store(by, cta, off, &b);
+    mbar_tell(by, by->lanes, drop ? SYNC_MBAR_DROP : SYNC_MBAR_ARRIVE, cta, off, &b, count, 0);
+    mbar_store(by, last, cta, off, &b);
     return MBAR_OK;
 }
 
@@ -194,17 +198,18 @@ enum mbar_error mbar_arrive_together(const struct event_by *by, struct cta *cta,
                                      uint32_t count, uint32_t times, uint64_t *state) {
     if (count > MBAR_MAX_COUNT || bytes > MBAR_MAX_COUNT)
         return MBAR_BAD_COUNT;
-    return mbar_arrive_on(by, cta, off, times * bytes, times * count, false, state);
+    const uint32_t last = 1u << (31 - __builtin_clz(by->lanes));
+    return mbar_arrive_on(by, last, cta, off, times * bytes, times * count, false, state);
 }
 
 enum mbar_error mbar_arrive(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool drop,
                             uint64_t *state) {
-    return mbar_arrive_on(by, cta, off, 0, count, drop, state);
+    return mbar_arrive_on(by, by->lanes, cta, off, 0, count, drop, state);
 }
 
 enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
                                       bool drop, uint64_t *state) {
-    return mbar_arrive_on(by, cta, off, bytes, 1, drop, state);
+    return mbar_arrive_on(by, by->lanes, cta, off, bytes, 1, drop, state);
 }
 
 enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off) {
@@ -215,8 +220,8 @@ enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uin
     if (b.pending == MBAR_MAX_COUNT)
         return MBAR_BAD_COUNT;
     b.pending++;
-    mbar_tell(by, SYNC_MBAR_PENDING, cta, off, &b, 1, 0);
-    mbar_store(by, cta, off, &b);
+    mbar_tell(by, by->lanes, SYNC_MBAR_PENDING, cta, off, &b, 1, 0);
+    mbar_store(by, by->lanes, cta, off, &b);
     return MBAR_OK;
 }
 
@@ -234,8 +239,8 @@ static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, u
         take_part(by, now->brought);
     *(kind == SYNC_MBAR_EXPECT_TX ? &now->announced : &now->came) += bytes;
     b.tx = tx;
-    mbar_tell(by, kind, cta, off, &b, 0, bytes);
-    mbar_store(by, cta, off, &b);
+    mbar_tell(by, by->lanes, kind, cta, off, &b, 0, bytes);
+    mbar_store(by, by->lanes, cta, off, &b);
     return MBAR_OK;
 }
 

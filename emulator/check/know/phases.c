@@ -124,6 +124,15 @@ static void keep_others(struct race *r, struct mbar_watch *m, const struct mbar_
     if (!m->place)
         m->place = xcalloc(r->clocks.warps, sizeof *m->place);
     uint32_t *place = m->place[use->warp];
+    const uint32_t number = place[__builtin_ctz(mine)];
+    if (!(mine & (mine - 1)) && !(use->lanes & (use->lanes - 1)) && !place[__builtin_ctz(use->lanes)] && number &&
+        m->others[number - 1].lanes == mine) { /* lanes one by one: the same as below */
+        place[__builtin_ctz(mine)] = 0;
+        if (number < m->num_others)
+            put_use(m, number - 1, m->others[m->num_others - 1]);
+        put_use(m, m->num_others - 1, rest);
+        return;
+    }
     for (uint32_t i, gone = use->lanes | mine; (i = first_of(m, place, gone)) < m->num_others;) {
         struct mbar_use *u = &m->others[i];
         for (uint32_t left = u->lanes & gone; left; left &= left - 1)
@@ -137,16 +146,13 @@ static void keep_others(struct race *r, struct mbar_watch *m, const struct mbar_
 }
 
 /* Remembers a use by threads, for the rule at mbarrier.inval. */
-static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    if (e->by.op)
-        return;
+static void remember_use(struct race *r, struct mbar_watch *m, struct mbar_use now) {
     if (!m->uses)
         m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
-    struct mbar_use *use = &m->uses[warp];
-    if (use->lanes & ~e->by.lanes)
-        keep_others(r, m, use, e->by.lanes);
-    *use = (struct mbar_use){warp, r->time, e->by.lanes, e->by.site};
+    struct mbar_use *use = &m->uses[now.warp];
+    if (use->lanes & ~now.lanes)
+        keep_others(r, m, use, now.lanes);
+    *use = now;
 }
 
 uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t phase) {
@@ -171,6 +177,20 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
         return;
     note_lands(r, n, &m->m, &m->carried);
     n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
+}
+
+void mbars_join(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct sem how = sem_of(e);
+    uint32_t time = r->time - (uint32_t)__builtin_popcount(e->by.lanes);
+    for (uint32_t left = e->by.lanes; left; left &= left - 1) {
+        const struct mbar_use use = {warp, ++time, left & (0u - left), e->by.site};
+        remember_use(r, m, use);
+        tells_remember(&r->warps[warp].tells, use.time, use.lanes, use.site);
+    }
+    m->first = (struct arrival){0};
+    take_part(r, e, m, warp);
+    know_arrive(r, warp, e->by.lanes, &m->m, &how);
 }
 
 /* An arrival: by threads, by tcgen05.commit, or by cp.async.mbarrier.arrive. */
@@ -264,8 +284,8 @@ static void remember_remote(const struct event_sync *e, struct mbar_watch *m, co
 }
 
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
-    if (e->kind != SYNC_MBAR_PHASE)
-        remember_use(r, e, m);
+    if (e->kind != SYNC_MBAR_PHASE && !e->by.op)
+        remember_use(r, m, (struct mbar_use){race_warp_of(r, &e->by), r->time, e->by.lanes, e->by.site});
     switch (e->kind) {
     case SYNC_MBAR_ARRIVE:
     case SYNC_MBAR_DROP:

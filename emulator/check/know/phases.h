@@ -86,6 +86,8 @@ void mbars_end(struct race *r, const struct event_life *e);
 void mbars_forget(struct race *r, struct mbars *b);
 /* On SYNC_MBAR_*; `n` is the note of the operation that does it, or NULL. */
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n);
+/* The same for arrivals of lanes together, one event for each, the last of them now. */
+void mbars_join(struct race *r, const struct event_sync *e, struct mbar_watch *m);
 /* At the issue of an operation: if it is a tcgen05.commit, its mbarriers remember it. */
 void mbars_commit_issued(struct race *r, const struct note *n, const struct event_work *work);
 /* At the issue of a copy whose bytes will complete a transaction on that mbarrier. */

@@ -337,6 +337,17 @@ void verdict_mbar_sync(struct race *r, const struct event_sync *e, struct mbar_w
     }
 }
 
+bool verdict_mbar_joins(const struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    const struct warp_watch *w = &r->warps[warp];
+    if (e->by.cta != e->owner || warp >= 64 || !(m->told >> warp & 1) || (e->phase && m->saw < e->phase))
+        return false;
+    for (uint32_t i = 0; i < w->num_strands; i++)
+        if (!vclock_knows_token(w->strand[i].k.now[LAYER_RAN], m->token, (uint32_t)e->phase))
+            return false;
+    return true;
+}
+
 /* --- the end of the CTA ------------------------------------------------------------------------------------------- */
 
 DIAG(exits_early) = {

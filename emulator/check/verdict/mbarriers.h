@@ -15,6 +15,8 @@
 
 /* On SYNC_MBAR_*, before mbars_sync. `n` is the note of the operation that does it, or NULL. */
 void verdict_mbar_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n);
+/* For arrivals of lanes together: do they break no rule for sure? */
+bool verdict_mbar_joins(const struct race *r, const struct event_sync *e, const struct mbar_watch *m);
 /* On a store to shared memory: does it overwrite an mbarrier that is not invalidated? */
 void verdict_mbar_store(struct race *r, const struct event_access *e);
 /* On LIFE_MBAR_INVAL, before mbars_end: do the executing threads know of all uses? */
