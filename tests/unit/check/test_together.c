@@ -87,17 +87,19 @@ int main(void) {
                            "L", "0") "again: add.u32 %m, %m, 1;\n"
                                      "setp.lt.u32 %p, %m, 9999; @%p bra again;\n" ARRIVE "ret; two:\n" WAIT("M", "0")),
           "mbarrier-phase-missed", 32);
+    alike(KERNEL("32", "bar.sync 0; @%q bra two;\n" ARRIVE "again: add.u32 %m, %m, 1;\n"
+                       "setp.lt.u32 %p, %m, 9999; @%p bra again;\n" ARRIVE "ret; two:\n" WAIT("M", "0")),
+          "mbarrier-phase-missed", 32);
     /* before an inval by a thread that knows of no arrival since the first; and by one that knows of some lanes' */
     alike(KERNEL("32", "bar.sync 0; @%q bra end;\n" ARRIVE WAIT("L", "0") "bar.sync 0;\n" ARRIVE WAIT(
                            "M", "1") "ret;\n"
                                      "end: bar.sync 0; setp.eq.u32 %f, %t, 40; @%f mbarrier.inval.shared.b64 [%b];\n"),
           "mbarrier-race", 32);
-    alike(KERNEL("32", "@%f mbarrier.init.shared.b64 [%b+8], 16; bar.sync 0; @%p bra end;\n" ARRIVE WAIT("L", "0")
-                           ARRIVE WAIT("M", "1") ARRIVE
-                 "setp.lt.u32 %p, %l, 16; @!%p mbarrier.arrive.shared.b64 %d, [%b+8]; ret;\n"
-                 "end: @!%f ret;\n"
-                 "N: mbarrier.try_wait.parity.shared.b64 %f, [%b+8], 0; @!%f bra N;\n"
-                 "mbarrier.inval.shared.b64 [%b];\n"),
+    alike(KERNEL("64", "@%f mbarrier.init.shared.b64 [%b+8], 16; bar.sync 0; @%p bra end;\n" ARRIVE ARRIVE
+                       "setp.lt.u32 %p, %l, 16; @!%p mbarrier.arrive.shared.b64 %d, [%b+8]; ret;\n"
+                       "end: @!%f ret;\n"
+                       "N: mbarrier.try_wait.parity.shared.b64 %f, [%b+8], 0; @!%f bra N;\n"
+                       "mbarrier.inval.shared.b64 [%b];\n"),
           "mbarrier-inval-unmet", 32);
     return check_report();
 }
