@@ -293,7 +293,7 @@ static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op
     EACH_PART(STORE, 0)                                                                                                \
     if (!events_wanted(w->gpu, isa_wants(space, EFFECT_READ)))                                                         \
         return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
-    if (!tell(w, op - 1, half.at, half.apart, half.row[0] | half.row[1] << 1, space == XS_SHARED_CTA, EFFECT_READ))     \
+    if (!tell(w, op - 1, half.at, half.apart, half.row[0] | half.row[1] << 1, space == XS_SHARED_CTA, EFFECT_READ))    \
         return op;                                                                                                     \
     return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));                                                       \
     }

@@ -1,8 +1,6 @@
 /* isa/tell.c - events of instructions; contract in tell.h. */
 #include "isa/tell.h"
 
-#include "warp/loads.h"
-
 /* What an instruction orders when its words do not say: the defaults of the sections. */
 static const struct semantics {
     enum event_order order;
@@ -63,41 +61,6 @@ void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, 
     by->scope = (enum event_scope)in->scope;
     e->owner = w->cta;
     events_send_sync(w->gpu, e);
-}
-
-void isa_tell_at(const struct warp *w, const struct insn *in, struct isa_lanes *t, uint32_t size, uint32_t mask,
-                 enum event_effect effect, const uint64_t *value) {
-    /* every member by name: gcc clears a large struct by an instruction that takes longer than the rest */
-    const struct event_access e = {.by = {.cta = w->cta,
-                                          .op = NULL,
-                                          .site = &in->src->site,
-                                          .what = ptx_op_text(in->src->op),
-                                          .warp = w->index,
-                                          .lanes = mask,
-                                          .order = (enum event_order)in->order,
-                                          .scope = (enum event_scope)in->scope},
-                                   .agent = AGENT_THREAD,
-                                   .space = t->cta ? SPACE_SHARED : SPACE_GLOBAL,
-                                   .effect = effect,
-                                   .proxy = t->cta ? PROXY_GENERIC : (enum event_proxy)in->proxy,
-                                   .owner = t->cta,
-                                   .what = NULL,
-                                   .at = t->at,
-                                   .size = size,
-                                   .affine = t->affine,
-                                   .halves = t->halves,
-                                   .step = t->step,
-                                   .high = t->high,
-                                   .spread = t->spread ? t->at : NULL,
-                                   .pieces = 0,
-                                   .rows = 0,
-                                   .stride = 0,
-                                   .of_a = NULL,
-                                   .columns = 0,
-                                   .tmem_lanes = NULL,
-                                   .value = in->order == ORDER_WEAK ? NULL : value,
-                                   .load = w->loads ? w->loads->num : 0};
-    events_send_access(w->gpu, &e);
 }
 
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,

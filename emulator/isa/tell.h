@@ -6,6 +6,7 @@
 
 #include "isa/isa.h"
 #include "machine/events.h"
+#include "warp/loads.h"
 
 /* Gives the instruction the order and scope that its words say or, where they are silent, its section does (8.3, 8.5,
  * 9.7.13), and the proxy of its accesses to global memory. */
@@ -49,8 +50,40 @@ static inline void isa_lanes_halves(struct isa_lanes *t) {
     t->high = (int64_t)high;
 }
 /* Lanes `mask` have read or written `size` bytes each at *t. */
-void isa_tell_at(const struct warp *w, const struct insn *in, struct isa_lanes *t, uint32_t size, uint32_t mask,
-                 enum event_effect effect, const uint64_t *value);
+static inline void isa_tell_at(const struct warp *w, const struct insn *in, struct isa_lanes *t, uint32_t size,
+                               uint32_t mask, enum event_effect effect, const uint64_t *value) {
+    /* every member by name: gcc clears a large struct by an instruction that takes longer than the rest */
+    const struct event_access e = {.by = {.cta = w->cta,
+                                          .op = NULL,
+                                          .site = &in->src->site,
+                                          .what = ptx_op_text(in->src->op),
+                                          .warp = w->index,
+                                          .lanes = mask,
+                                          .order = (enum event_order)in->order,
+                                          .scope = (enum event_scope)in->scope},
+                                   .agent = AGENT_THREAD,
+                                   .space = t->cta ? SPACE_SHARED : SPACE_GLOBAL,
+                                   .effect = effect,
+                                   .proxy = t->cta ? PROXY_GENERIC : (enum event_proxy)in->proxy,
+                                   .owner = t->cta,
+                                   .what = NULL,
+                                   .at = t->at,
+                                   .size = size,
+                                   .affine = t->affine,
+                                   .halves = t->halves,
+                                   .step = t->step,
+                                   .high = t->high,
+                                   .spread = t->spread ? t->at : NULL,
+                                   .pieces = 0,
+                                   .rows = 0,
+                                   .stride = 0,
+                                   .of_a = NULL,
+                                   .columns = 0,
+                                   .tmem_lanes = NULL,
+                                   .value = in->order == ORDER_WEAK ? NULL : value,
+                                   .load = w->loads ? w->loads->num : 0};
+    events_send_access(w->gpu, &e);
+}
 /* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
  * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,

@@ -88,7 +88,7 @@ static inline void spread_for(const struct listener *l, const struct event_acces
         event_spread(e);
 }
 
-#define SEND(kind, is_of, ready)                                                                                        \
+#define SEND(kind, is_of, ready)                                                                                       \
     static inline void send_##kind(const struct listener *l, uint32_t wants, const struct event_##kind *e) {           \
         if (l->wants & wants && l->kind) {                                                                             \
             ready;                                                                                                     \

@@ -19,16 +19,16 @@
 /* What is remembered of a warp until its cluster ends. */
 struct warp_watch {
     uint16_t num_strands;
-    struct strand *strand;  /* room for VCLOCK_LANES */
-    struct warp_ops ops;    /* its operations for which a thread may still wait */
+    struct strand *strand;     /* room for VCLOCK_LANES */
+    struct warp_ops ops;       /* its operations for which a thread may still wait */
     uint32_t bar;              /* number of the CTA barrier at which it arrived last, */
     struct bar_passed *passed; /* and what that generation passed on; NULL: none has completed */
-    struct sites sites;     /* the lines of its accesses */
-    struct tells tells;     /* its latest arrivals, */
-    struct polls polls;     /* and polls */
-    struct giver *giver;    /* what it last released to words (flags.c), or NULL */
-    struct flag_hint heard; /* the latest word with a hint that it read: its writers released nothing */
-    uint32_t peers;         /* bit for each CTA of the cluster that is known to run (check/verdict/peers.c) */
+    struct sites sites;        /* the lines of its accesses */
+    struct tells tells;        /* its latest arrivals, */
+    struct polls polls;        /* and polls */
+    struct giver *giver;       /* what it last released to words (flags.c), or NULL */
+    struct flag_hint heard;    /* the latest word with a hint that it read: its writers released nothing */
+    uint32_t peers;            /* bit for each CTA of the cluster that is known to run (check/verdict/peers.c) */
 };
 
 /* What is remembered of a CTA until its cluster ends. */
