@@ -158,8 +158,8 @@ static bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask
     uint32_t off;
     if (lanes == 1 || f->generic || f->drop || f->no_complete || (f->value && !f->value->is_imm) ||
         (f->has_state && bytes) || w->gpu->apart & WANT_MBARRIER || (bytes && events_wanted(w->gpu, WANT_MBARRIER)) ||
-        !name_the_same(w, f, mask) || addr % 8 ||
-        addr > UINT32_MAX || smem_resolve(w->cta, (uint32_t)addr, 8, &off) != w->cta)
+        !name_the_same(w, f, mask) || addr % 8 || addr > UINT32_MAX ||
+        smem_resolve(w->cta, (uint32_t)addr, 8, &off) != w->cta)
         return false;
     const struct event_by by = isa_mbar_actor(w, in, mask);
     if (mbar_arrive_together(&by, w->cta, off, bytes, count, lanes, &states[first]) != MBAR_OK)

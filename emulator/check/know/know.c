@@ -79,7 +79,7 @@ struct arriving {
 
 /* The phase gets what the lanes know in a layer, and their own acts up to `time`. What has joined an open phase stays,
  * so a clock that joined before need not join again. */
-static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
+static void give_some(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
     if (a->own) {
         a->own[l] = time;
         time = 0;
@@ -89,6 +89,10 @@ static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_
     else if (a->joined)
         vclock_set(&a->r->clocks, &a->joined[l], known);
     vclock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
+}
+static inline void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
+    if (known || time || a->own) /* in most layers nothing */
+        give_some(a, l, known, time);
 }
 
 /* The layer of a meeting that holds the same order from threads of the object's own CTA. */
