@@ -75,10 +75,15 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
 void event_spread(const struct event_access *e) {
+    typedef uint64_t two_longs __attribute__((vector_size(16), aligned(8), may_alias));
     uint64_t *const at = e->spread;
-    for (uint32_t l = 0; at && l < MACH_WARP / 2; l++) {
-        at[l] = at[0] + l * (uint64_t)e->step;
-        at[MACH_WARP / 2 + l] = at[MACH_WARP / 2] + l * (uint64_t)e->high;
+    if (!at)
+        return;
+    const uint64_t step = (uint64_t)e->step, high = (uint64_t)e->high;
+    two_longs a = {at[0], at[0] + step}, b = {at[MACH_WARP / 2], at[MACH_WARP / 2] + high};
+    for (uint32_t l = 0; l < MACH_WARP / 2; l += 2, a += 2 * step, b += 2 * high) {
+        *(two_longs *)(at + l) = a;
+        *(two_longs *)(at + MACH_WARP / 2 + l) = b;
     }
 }
 
