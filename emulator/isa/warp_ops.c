@@ -7,6 +7,7 @@
 #include "isa/form.h"
 #include "isa/tell.h"
 #include "num/num.h"
+#include "simd/vectors.h"
 #include "warp/meet.h"
 #include "warp/parts.h"
 
@@ -34,7 +35,7 @@ struct warp_form {
     enum ptx_type type;
     bool abs, nan;
     bool fixed; /* shfl.sync with constant b and c: where each lane reads */
-    uint8_t fixed_source[MACH_WARP];
+    uint32_t fixed_source[MACH_WARP];
     uint32_t fixed_in_range;
 };
 
@@ -139,20 +140,42 @@ static uint32_t shfl_sources(const struct warp *w, const struct warp_form *f, co
     return ins;
 }
 
+/* d[l] = a[source[l]], where d may be a. */
+static void permute(uint32_t *d, const uint32_t *a, const uint32_t source[MACH_WARP]) {
+#if defined(ISA_UNIT) && defined(__AVX512F__)
+    const __m512i low = _mm512_loadu_si512(a), high = _mm512_loadu_si512(a + 16);
+    _mm512_storeu_si512(d, _mm512_permutex2var_epi32(low, _mm512_loadu_si512(source), high));
+    _mm512_storeu_si512(d + 16, _mm512_permutex2var_epi32(low, _mm512_loadu_si512(source + 16), high));
+#elif defined(ISA_UNIT)
+    const __m256i_u *const from = (const __m256i_u *)a;
+    const __m256i part[4] = {from[0], from[1], from[2], from[3]};
+    UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i at = ((const __m256i_u *)source)[i]; /* bits 0 to 2 in a part, which bits 3 and 4 choose */
+        const __m256 odd = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)),
+                     upper = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
+        __m256 v[4];
+        UNROLL
+        for (unsigned k = 0; k < 4; k++)
+            v[k] = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(part[k], at));
+        const __m256 low = _mm256_blendv_ps(v[0], v[1], odd), high = _mm256_blendv_ps(v[2], v[3], odd);
+        _mm256_storeu_ps((float *)d + 8 * i, _mm256_blendv_ps(low, high, upper));
+    }
+#else
+    uint32_t copy[MACH_WARP];
+    memcpy(copy, a, sizeof copy);
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        d[l] = copy[source[l]];
+#endif
+}
+
 /* All lanes, nothing poisoned. */
 static enum warp_status shfl_all(struct warp *w, const struct insn *in, const struct warp_opnd *a,
                                  const struct warp_opnd *b, const struct warp_opnd *c) {
     const struct warp_form *f = in->data;
-    uint32_t copy[MACH_WARP], source[MACH_WARP], preds = f->fixed_in_range, *d = warp_dst32(w, in->o[0].slot);
-    memcpy(copy, warp_src32(w, a->slot), sizeof copy);
-    if (f->fixed)
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = copy[f->fixed_source[l]];
-    else {
-        preds = shfl_sources(w, f, b, c, source);
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[l] = copy[source[l]];
-    }
+    uint32_t source[MACH_WARP];
+    const uint32_t preds = f->fixed ? f->fixed_in_range : shfl_sources(w, f, b, c, source);
+    permute(warp_dst32(w, in->o[0].slot), warp_src32(w, a->slot), f->fixed ? f->fixed_source : source);
     w->pz[in->o[0].slot] = 0;
     if (in->num_opnds == 6 && in->o[1].kind == WARP_SLOT) {
         warp_set_pred(w, in->o[1].slot, WARP_ALL_LANES, preds);
@@ -205,7 +228,7 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
     for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
         bool in_range;
         f->fixed_source[l] =
-            (uint8_t)shfl_source(f->mode, l, (uint32_t)b->more->src->imm, (uint32_t)c->more->src->imm, &in_range);
+            shfl_source(f->mode, l, (uint32_t)b->more->src->imm, (uint32_t)c->more->src->imm, &in_range);
         f->fixed_in_range |= (uint32_t)in_range << l;
     }
     return true;

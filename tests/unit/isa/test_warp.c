@@ -1,5 +1,8 @@
 /* Operations of a warp (PTX ISA 9.7.9.6, 9.7.13.2, .9 - .14) against a model on the host. */
+#include "simd/simd.h"
 #include "unit/run_ptx.h"
+
+#include <stdlib.h>
 
 #define REGS ".reg .pred %p<9>; .reg .b16 %h<4>; .reg .b32 %r<30>; .reg .f32 %f<9>; .reg .b64 %rd<20>;\n"
 /* Lane l reads in[l] into %r4; results go to out[l * 8 ...] at %rd2. */
@@ -211,6 +214,56 @@ static void test_redux(struct run *r, uint64_t in, uint64_t out) {
     memcpy(v, keep, sizeof keep);
 }
 
+/* Each mode, with lanes and limits that are constants and that differ from lane to lane. */
+static void test_shfl_operands(enum simd unit) {
+    static const char *const modes[] = {"up", "down", "bfly", "idx"};
+    static const uint32_t constant[][2] = {{0, 31}, {5, 0x81f}, {9, 0x1807}, {31, 0}, {34, 0x1f1f}, {16, 0x101f}};
+    enum { KINDS = 4, NUM = 4 * KINDS * sizeof constant / sizeof *constant };
+    struct run r;
+    struct mach_config config = mach_config_b200();
+    config.host_vectors = unit;
+    char *ptx = NULL;
+    size_t size;
+    FILE *o = open_memstream(&ptx, &size);
+    fputs(RUN_HEADER KERNEL("k") "ld.global.u32 %r7, [%rd1+128]; ld.global.u32 %r8, [%rd1+256];\n"
+                                 "mad.wide.s32 %rd2, %r1, -24, %rd2;\n",
+          o);
+    for (unsigned n = 0; n < NUM; n++) {
+        const uint32_t *c = constant[n / 16];
+        char b_text[16] = "%r7", c_text[16] = "%r8";
+        if (n & 1)
+            snprintf(b_text, sizeof b_text, "%u", c[0]);
+        if (n & 2)
+            snprintf(c_text, sizeof c_text, "%u", c[1]);
+        fprintf(o,
+                "shfl.sync.%s.b32 %%r5|%%p1, %%r4, %s, %s, -1; selp.u32 %%r6, 1, 0, %%p1;\n"
+                "st.global.v2.u32 [%%rd2+%u], {%%r5, %%r6};\n",
+                modes[n / KINDS % 4], b_text, c_text, 256 * n);
+    }
+    fputs("ret; }\n", o);
+    fclose(o);
+    if (!run_open_config(&r, ptx, &config))
+        return;
+    const uint64_t in = run_alloc(&r, 3 * 128), out = run_alloc(&r, 256 * NUM);
+    uint32_t *v = run_at(&r, in, 3 * 128), state = 20261128;
+    for (unsigned round = 0; round < 20; round++) {
+        for (unsigned i = 0; i < 96; i++)
+            v[i] = (state = state * 1664525 + 1013904223) >> (i < 32 ? 0 : 16);
+        if (!run_ok(&r, "k", warp, 2, (uint64_t[]){in, out}))
+            break;
+        for (unsigned n = 0; n < NUM; n++)
+            for (unsigned l = 0; l < 32; l++) {
+                const uint32_t *c = constant[n / 16], b = n & 1 ? c[0] : v[32 + l], limit = n & 2 ? c[1] : v[64 + l];
+                bool ok;
+                const int32_t j = lane_of(modes[n / KINDS % 4], (int32_t)l, (int32_t)b & 31, (int32_t)limit, &ok);
+                CHECK_EQ(run_u32(&r, out, 64 * n + 2 * l), v[j]);
+                CHECK_EQ(run_u32(&r, out, 64 * n + 2 * l + 1), ok);
+            }
+    }
+    run_close(&r);
+    free(ptx);
+}
+
 /* %tid counts x, then y, then z, also within a warp (10.1). */
 static void test_tid(void) {
     struct run r;
@@ -229,6 +282,8 @@ static void test_tid(void) {
 
 int main(void) {
     test_tid();
+    for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++)
+        test_shfl_operands(unit);
     struct run r;
     if (run_open(&r, text)) {
         uint64_t in = run_alloc(&r, 128), out = run_alloc(&r, 32 * 32), args[] = {in, out};
