@@ -6,6 +6,7 @@
  */
 #include "isa/alu.h"
 #include "isa/approx.h"
+#include "isa/series.h"
 
 #include <math.h>
 
@@ -115,14 +116,14 @@ ALU_LONG1(sqrt_f32, u32, u32, num_sqrt_f32(a, r, f))
 ALU_SURE1(sqrt_approx_f32, approx_sqrt(a, f), num_sqrt_approx_f32(a, f))
 ALU_SURE1(sqrt_rn_f32, approx_sqrt(a, f), num_sqrt_f32(a, r, f))
 ALU_LONG1(sqrt_f64, u64, u64, num_sqrt_f64(a, r))
-ALU_SURE1(rsqrt_f32, approx_rsqrt(a, f), num_rsqrt_approx_f32(a, f))
+SERIES1(rsqrt_f32, series_rsqrt, approx_rsqrt(a, f), num_rsqrt_approx_f32(a, f))
 ALU_LONG1(rsqrt_f64, u64, u64, num_rsqrt_approx_f64(a))
 ALU_LONG1(rsqrt_ftz_f64, u64, u64, num_rsqrt_approx_ftz_f64(a))
-ALU_SURE1(sin_f32, approx_sine(a, f, 0, doubt), num_sin_approx_f32(a, f))
-ALU_SURE1(cos_f32, approx_sine(a, f, 1, doubt), num_cos_approx_f32(a, f))
-ALU_SURE1(lg2_f32, approx_lg2(a, f, doubt), num_lg2_approx_f32(a, f))
-ALU_SURE1(ex2_f32, approx_ex2(a, f, doubt), num_ex2_approx_f32(a, f))
-ALU_SURE1(tanh_f32, approx_tanh(a, doubt), num_tanh_approx_f32(a))
+SERIES1(sin_f32, series_sin, approx_sine(a, f, 0, doubt), num_sin_approx_f32(a, f))
+SERIES1(cos_f32, series_cos, approx_sine(a, f, 1, doubt), num_cos_approx_f32(a, f))
+SERIES1(lg2_f32, series_lg2, approx_lg2(a, f, doubt), num_lg2_approx_f32(a, f))
+SERIES1(ex2_f32, series_ex2, approx_ex2(a, f, doubt), num_ex2_approx_f32(a, f))
+SERIES1(tanh_f32, series_tanh, approx_tanh(a, doubt), num_tanh_approx_f32(a))
 
 /* 9.7.3.1: zeros count as normal */
 #define TESTP(name, bits, T, cond)                                                                                     \

@@ -9,7 +9,6 @@
 
 /* Among the flags of num.h in in->aux: the operands are bf16, not f16. */
 enum { BF16_OPERANDS = 1 << 20 };
-static inline num_type type_in(unsigned f) { return f & BF16_OPERANDS ? NUM_BF16 : NUM_F16; }
 static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
 
 /* Of f16, both halves of all registers: codes become f32, each is worked on, and becomes a code again. */
@@ -111,48 +110,40 @@ static inline uint32_t inf_in(unsigned f) { return f & BF16_OPERANDS ? 0x7f80 : 
     ALU_FN2(min_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, false))                                              \
     ALU_FN2(max_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, true))                                               \
     ALU_FN2(min_##T, T, T, T, half_pick(a, b, inf_in(f), f, false))                                                    \
-    ALU_FN2(max_##T, T, T, T, half_pick(a, b, inf_in(f), f, true))                                                     \
-    ALU_LONG1(tanh_##T, T, T, num_tanh_approx_h(type_in(f), a))                                                        \
-    ALU_LONG1(ex2_##T, T, T, num_ex2_approx_h(type_in(f), a, flags_in(f)))
+    ALU_FN2(max_##T, T, T, T, half_pick(a, b, inf_in(f), f, true))
 HALF(u16)
 HALF(u16x2)
 #define TANH_F16(a) num_tanh_approx_h(NUM_F16, (uint16_t)(a))
 #define TANH_BF16(a) num_tanh_approx_h(NUM_BF16, (uint16_t)(a))
 #define EX2_F16(a) num_ex2_approx_h(NUM_F16, (uint16_t)(a), 0)
 #define EX2_BF16(a) num_ex2_approx_h(NUM_BF16, (uint16_t)(a), NUM_FTZ)
-#define BF16_BETWEEN(fn, a) half_between(fn(num_f32_from_bits(a), true), true, doubt)
-#define PAIR_BF16(name, fn, num)                                                                                       \
-    ALU_SURE1(name##_bf16x2, both(BF16_BETWEEN(fn, a << 16), BF16_BETWEEN(fn, a & 0xffff0000)),                        \
-              both(num(low(a)), num(high(a))))
-PAIR_BF16(tanh, half_tanh, TANH_BF16)
-PAIR_BF16(ex2, half_ex2, EX2_BF16)
 #if defined(ISA_UNIT)
-#define PAIR_F16(name, fn, num)                                                                                        \
-    static ALU_INLINE void name##_f16x2_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                  \
-        const uint32_t *pa = warp_fast_src(w, in, 1);                                                                  \
-        uint32_t least[MACH_WARP], most[MACH_WARP], *pd = warp_fast_dst(w, in, 0), any = 0;                            \
-        float x[HALVES], up[HALVES];                                                                                   \
-        decode_all(x, pa);                                                                                             \
-        for (uint32_t l = 0; l < HALVES; l++) {                                                                        \
-            const float v = fn(x[l], false);                                                                           \
-            x[l] = v * HALF_LEAST;                                                                                     \
-            up[l] = v * HALF_MOST;                                                                                     \
-        }                                                                                                              \
-        encode_all(least, x);                                                                                          \
-        encode_all(most, up);                                                                                          \
-        for (uint32_t l = 0; l < MACH_WARP; l++)                                                                       \
-            any |= least[l] ^ most[l];                                                                                 \
-        for (uint32_t l = 0; any && l < MACH_WARP; l++)                                                                \
-            if (least[l] != most[l])                                                                                   \
-                least[l] = both(num(low(pa[l])), num(high(pa[l])));                                                    \
-        ALU_SET_ONE(mask, pd, least[l]);                                                                               \
+#define APPROX_F16(name, t, keep)                                                                                      \
+    static ALU_INLINE void name##_##t##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                  \
+        float x[HALVES];                                                                                               \
+        uint32_t d[MACH_WARP], *pd = warp_fast_dst(w, in, 0);                                                          \
+        decode_all(x, warp_fast_src(w, in, 1));                                                                        \
+        for (uint32_t l = 0; l < HALVES; l++)                                                                          \
+            x[l] = half_##name(x[l], false);                                                                           \
+        encode_all(d, x);                                                                                              \
+        ALU_SET_ONE(mask, pd, d[l] & keep);                                                                            \
     }                                                                                                                  \
-    ALU_HANDLER(name##_f16x2, 1)
+    ALU_HANDLER(name##_##t, 1)
+#define OF_BF16(name, a) half_bf16_of_f32(num_f32_bits(half_##name(num_f32_from_bits(a), true)))
+#define APPROX_HALF(name, NAME)                                                                                        \
+    APPROX_F16(name, f16, 0xffff)                                                                                      \
+    APPROX_F16(name, f16x2, UINT32_MAX)                                                                                \
+    ALU_FN1(name##_bf16, u32, u32, OF_BF16(name, a << 16))                                                             \
+    ALU_FN1(name##_bf16x2, u32, u32, both(OF_BF16(name, a << 16), OF_BF16(name, a & 0xffff0000)))
 #else
-#define PAIR_F16(name, fn, num) ALU_LONG1(name##_f16x2, u32, u32, both(num(low(a)), num(high(a))))
+#define APPROX_HALF(name, NAME)                                                                                        \
+    ALU_LONG1(name##_f16, u16, u16, NAME##_F16(a))                                                                     \
+    ALU_LONG1(name##_f16x2, u16x2, u16x2, NAME##_F16(a))                                                               \
+    ALU_LONG1(name##_bf16, u16, u16, NAME##_BF16(a))                                                                   \
+    ALU_LONG1(name##_bf16x2, u16x2, u16x2, NAME##_BF16(a))
 #endif
-PAIR_F16(tanh, half_tanh, TANH_F16)
-PAIR_F16(ex2, half_ex2, EX2_F16)
+APPROX_HALF(tanh, TANH)
+APPROX_HALF(ex2, EX2)
 
 /* 9.7.5 */
 static inline uint32_t from_f16(uint16_t a) { return num_f32_bits(num_decode_f16(a)); }
@@ -180,18 +171,14 @@ MIXED(bf16)
         ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, 0, s3, min_plain_##T),                                \
         ALU_ROW(max, t, 0, 0, s3, max_plain_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                         \
         ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##T), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##T),                   \
-        ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##T), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##T),                     \
-        ALU_ROW(ex2, t, how, 0, s2, ex2_##T)
+        ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##T), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##t),                     \
+        ALU_ROW(ex2, t, how, 0, s2, ex2_##t)
 #define MIXED_ROWS(t)                                                                                                  \
     ALU_ROW2(add, f32, t, 0, ALU_RND | SAT, "whw", add_f32_##t),                                                       \
         ALU_ROW2(sub, f32, t, 0, ALU_RND | SAT, "whw", sub_f32_##t),                                                   \
         ALU_ROW2(fma, f32, t, ALU_NEED_RND, ALU_RND | SAT, "whhw", fma_f32_##t)
 
 static const struct alu_row rows[] = {
-    ALU_ROW(tanh, f16x2, APPROX, 0, "ww", tanh_f16x2),
-    ALU_ROW(tanh, bf16x2, APPROX, 0, "ww", tanh_bf16x2),
-    ALU_ROW(ex2, f16x2, APPROX, 0, "ww", ex2_f16x2),
-    ALU_ROW(ex2, bf16x2, APPROX | FTZ, 0, "ww", ex2_bf16x2),
     ROWS(f16, u16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),
     ROWS(bf16, u16, "hh", "hhh", "hhhh", 0, 0, APPROX | FTZ),
     ROWS(f16x2, u16x2, "ww", "www", "wwww", FTZ, SAT, APPROX),

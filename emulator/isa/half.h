@@ -154,20 +154,12 @@ HALF_INLINE uint32_t half_fma_bf16(uint32_t a, uint32_t b, uint32_t c, unsigned 
     return half_finish_bf16(half_sum_odd(half_product_bf16(a, b, doubt), num_f32_from_bits(c << 16)), f);
 }
 
-/* --- .approx functions of f16 and bf16, in f32: num/approx.c ------------------------------------------------------ */
+/* --- .approx functions of f16 and bf16, in f32: num/approx.c; the same codes for all operands, as the tests show --- */
 
 /* The code of an f32 in the format, to nearest. */
 HALF_INLINE uint32_t half_of_f32(uint32_t a, bool bf16) { return bf16 ? half_bf16_of_f32(a) : half_f16_of_f32(a); }
 HALF_INLINE float half_f32(uint32_t a, bool bf16) { return num_f32_from_bits(bf16 ? a << 16 : half_f32_of_f16(a)); }
 
-/* v, whose error is below 2^-21.5 of it, as a code; doubtful if both ends have different ones. */
-#define HALF_LEAST (1 - 0x1p-21f)
-#define HALF_MOST (1 + 0x1p-21f)
-HALF_INLINE uint32_t half_between(float v, bool bf16, uint32_t *doubt) {
-    const uint32_t low = half_of_f32(num_f32_bits(v * HALF_LEAST), bf16);
-    *doubt |= low ^ half_of_f32(num_f32_bits(v * HALF_MOST), bf16);
-    return low;
-}
 /* (e^r - 1) / r, |r| <= ln 2 / 2 */
 HALF_INLINE float half_exp_tail(float r) {
     const float q = r * r, low = __builtin_fmaf(r, 0.5f, 1.0f), mid = __builtin_fmaf(r, 1 / 24.0f, 1 / 6.0f),
@@ -180,14 +172,16 @@ HALF_INLINE float half_power(float n) {
     return num_f32_from_bits((num_f32_bits(n + 0x1.8p23f) - num_f32_bits(0x1.8p23f) + 127) << 23);
 }
 
-/* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. */
+/* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. No result but of an integer is the
+ * middle of two codes: what an f32 says is there is above it. */
 HALF_INLINE float half_ex2(float x, bool bf16) {
     const float least = bf16 ? -126 : -32, most = bf16 ? 128 : 32, low = x > least ? x : least;
     const float v = low < most ? low : most, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;
     const bool top = bf16 & (n > 127); /* a power that is no number: by halves */
     const float half = __builtin_fmaf(r * 0.5f, half_exp_tail(r), 0.5f);
-    const float power = half * half_power(top ? 127 : n) * (top ? 4 : 2), d = bf16 & (x < least) ? 0 : power;
-    return x == x ? d : num_f32_from_bits(NUM_NAN_F32);
+    const float power = half * half_power(top ? 127 : n) * (top ? 4 : 2);
+    const uint32_t above = num_f32_bits(power) | (r != 0), d = bf16 & (x < least) ? 0 : above;
+    return num_f32_from_bits(x == x ? d : NUM_NAN_F32);
 }
 
 /* tanh x = m / (m + 2), m = e^2x - 1; of a small x the code is x's own: x^3 / 3 is less than half of its last bit. */
