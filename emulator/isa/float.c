@@ -29,25 +29,34 @@ ALU_PAIR2(add_rn_f32x2, bits_of(fl(a) + fl(b)))
 ALU_PAIR2(sub_rn_f32x2, bits_of(fl(a) - fl(b)))
 ALU_PAIR2(mul_rn_f32x2, bits_of(fl(a) * fl(b)))
 
-/* To nearest with .ftz, .sat */
-ALU_SURE2(add_flags_f32, approx_add(a, b, f, doubt), num_add_f32(a, b, r, f))
-ALU_SURE2(sub_flags_f32, approx_add(a, b ^ 0x80000000, f, doubt), num_sub_f32(a, b, r, f))
-ALU_SURE2(mul_flags_f32, approx_mul(a, b, f, doubt), num_mul_f32(a, b, r, f))
-ALU_SURE3(fma_flags_f32, approx_fma(a, b, c, f, doubt), num_fma_f32(a, b, c, r, f))
-
-/* Any rounding */
-ALU_SURE2(add_f32, approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
-ALU_SURE2(sub_f32, approx_add_round(a, b ^ 0x80000000, r, f, doubt), num_sub_f32(a, b, r, f))
-ALU_SURE2(mul_f32, approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
-ALU_SURE3(fma_f32, approx_fma_round(a, b, c, r, f, doubt), num_fma_f32(a, b, c, r, f))
-ALU_SURE_PAIR2(add_f32x2, approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
-ALU_SURE_PAIR2(sub_f32x2, approx_add_round(a, b ^ 0x80000000, r, f, doubt), num_sub_f32(a, b, r, f))
-ALU_SURE_PAIR2(mul_f32x2, approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
-ALU_SURE_PAIR3(fma_f32x2, approx_fma_round(a, b, c, r, f, doubt), num_fma_f32(a, b, c, r, f))
-ALU_SURE_PAIR2(add_flags_f32x2, approx_add(a, b, f, doubt), num_add_f32(a, b, r, f))
-ALU_SURE_PAIR2(sub_flags_f32x2, approx_add(a, b ^ 0x80000000, f, doubt), num_sub_f32(a, b, r, f))
-ALU_SURE_PAIR2(mul_flags_f32x2, approx_mul(a, b, f, doubt), num_mul_f32(a, b, r, f))
-ALU_SURE_PAIR3(fma_flags_f32x2, approx_fma(a, b, c, f, doubt), num_fma_f32(a, b, c, r, f))
+/* With other roundings, .ftz and .sat. `vector`: what the host does for an operation of `n` operands, without .sat. */
+#if defined(ISA_VECTORS)
+#define ADD(a, b, c, round) _mm512_add_round_ps(a, b, round)
+#define SUB(a, b, c, round) _mm512_sub_round_ps(a, b, round)
+#define MUL(a, b, c, round) _mm512_mul_round_ps(a, b, round)
+#define FUSED(a, b, c, round) _mm512_fmadd_round_ps(a, b, c, round)
+#define NEAREST(op) op##_NEAREST
+#define ADD_NEAREST(a, b, c) _mm512_add_ps(a, b)
+#define SUB_NEAREST(a, b, c) _mm512_sub_ps(a, b)
+#define MUL_NEAREST(a, b, c) _mm512_mul_ps(a, b)
+#define FUSED_NEAREST(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define BY_HOST(op, n, vector, flags, rounded, expr)                                                                   \
+    ALU_SURE##n(op##_flags_f32_any, flags, expr) VECTOR_FLUSHED(op##_flags_f32, n, 2, NEAREST(vector))                 \
+        ALU_SURE##n(op##_f32_any, rounded, expr) VECTOR_ROUNDED(op##_f32, n, 2, vector)                                \
+            ALU_SURE_PAIR##n(op##_flags_f32x2_any, flags, expr)                                                        \
+                VECTOR_FLUSHED(op##_flags_f32x2, n, 4, NEAREST(vector))                                                \
+                    ALU_SURE_PAIR##n(op##_f32x2_any, rounded, expr) VECTOR_ROUNDED(op##_f32x2, n, 4, vector)
+#else
+#define BY_HOST(op, n, vector, flags, rounded, expr)                                                                   \
+    ALU_SURE##n(op##_flags_f32, flags, expr) ALU_SURE##n(op##_f32, rounded, expr)                                      \
+        ALU_SURE_PAIR##n(op##_flags_f32x2, flags, expr) ALU_SURE_PAIR##n(op##_f32x2, rounded, expr)
+#endif
+BY_HOST(add, 2, ADD, approx_add(a, b, f, doubt), approx_add_round(a, b, r, f, doubt), num_add_f32(a, b, r, f))
+BY_HOST(sub, 2, SUB, approx_add(a, b ^ 0x80000000, f, doubt), approx_add_round(a, b ^ 0x80000000, r, f, doubt),
+        num_sub_f32(a, b, r, f))
+BY_HOST(mul, 2, MUL, approx_mul(a, b, f, doubt), approx_mul_round(a, b, r, f, doubt), num_mul_f32(a, b, r, f))
+BY_HOST(fma, 3, FUSED, approx_fma(a, b, c, f, doubt), approx_fma_round(a, b, c, r, f, doubt),
+        num_fma_f32(a, b, c, r, f))
 
 /* f64 to nearest is the host's; which NaN it is, num/ knows. */
 static inline double dbl(uint64_t bits) { return num_f64_from_bits(bits); }

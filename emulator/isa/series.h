@@ -8,10 +8,9 @@
 #ifndef ISA_SERIES_H
 #define ISA_SERIES_H
 
-#include "num/num.h"
-#include "simd/vectors.h"
+#include "isa/vector.h"
 
-#if defined(ISA_UNIT) && defined(__AVX512F__)
+#if defined(ISA_VECTORS)
 #define SERIES_INLINE static inline __attribute__((always_inline))
 #define SERIES_EACH(i, n) UNROLL for (unsigned i = 0; i < n; i++)
 
@@ -249,22 +248,12 @@ SERIES_INLINE struct series_floats series_rsqrt(struct series_floats x, unsigned
 /* The handler `name`; `name`_any does what is in doubt, and poison. */
 #define SERIES(name, value)                                                                                            \
     static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
-        const float *const a = warp_fast_src(w, in, 1);                                                                \
-        float *const d = warp_fast_dst(w, in, 0);                                                                      \
         uint32_t doubt = 0;                                                                                            \
-        const struct series_floats x = {{_mm512_loadu_ps(a), _mm512_loadu_ps(a + 16)}};                                \
+        const struct series_floats x = {{vector_of(w, in, 1, 0), vector_of(w, in, 1, 1)}};                             \
         const struct series_floats v = value(x, alu_num_flags(in), &doubt);                                            \
         if (__builtin_expect(((doubt | ALU_POISON_1) & mask) != 0, 0))                                                 \
             return name##_any(w, in, mask);                                                                            \
-        w->pz[in->poison[0]] &= ~mask;                                                                                 \
-        if (__builtin_expect(mask == WARP_ALL_LANES, 1)) {                                                             \
-            _mm512_storeu_ps(d, v.of[0]);                                                                              \
-            _mm512_storeu_ps(d + 16, v.of[1]);                                                                         \
-        } else {                                                                                                       \
-            _mm512_mask_storeu_ps(d, (__mmask16)mask, v.of[0]);                                                        \
-            _mm512_mask_storeu_ps(d + 16, (__mmask16)(mask >> 16), v.of[1]);                                           \
-        }                                                                                                              \
-        return WARP_NEXT;                                                                                              \
+        return vector_end(w, in, mask, v.of, 2);                                                                       \
     }
 /* As ALU_SURE1, with `value` before it. */
 #define SERIES1(name, value, fast, expr)                                                                               \

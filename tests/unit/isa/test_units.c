@@ -184,12 +184,22 @@ static void test_forms(void) {
 /* Many more values of what is computed by series, and of what .ftz flushes: any bits; then warps of values that are
  * usual, as one that is not has all lanes computed otherwise: positive, of either sign and zero, and with a power of two
  * that is subnormal. The last are of few different ones, as a warp of others has one whose last bit is in doubt. */
+#define PAIRS(op, c)                                                                                                   \
+    "mov.b64 q0, {a, b}; mov.b64 q1, {b, c}; mov.b64 q2, {c, a}; " op " q0, q0, q1" c "; mov.b64 {%x6, %x7}, q0;\n"    \
+    " mad.lo.u32 %x6, %x7, 77, %x6; mov.b32 d, %x6"
 static void test_approx(void) {
-    static const char *const ops[] = {
-        "ex2.approx.f32 d, a",  "ex2.approx.ftz.f32 d, a",   "lg2.approx.f32 d, a",        "lg2.approx.ftz.f32 d, a",
-        "sin.approx.f32 d, a",  "cos.approx.ftz.f32 d, a",   "tanh.approx.f32 d, a",       "rsqrt.approx.ftz.f32 d, a",
-        "sqrt.approx.f32 d, a", "rcp.approx.ftz.f32 d, a",   "div.approx.ftz.f32 d, a, b", "div.full.f32 d, a, b",
-        "mul.ftz.f32 d, a, b",  "fma.rn.ftz.f32 d, a, b, c", "add.ftz.sat.f32 d, a, b",    "max.ftz.NaN.f32 d, a, b"};
+    static const char *const ops[] = {"ex2.approx.f32 d, a",        "ex2.approx.ftz.f32 d, a",
+                                      "lg2.approx.f32 d, a",        "lg2.approx.ftz.f32 d, a",
+                                      "sin.approx.f32 d, a",        "cos.approx.ftz.f32 d, a",
+                                      "tanh.approx.f32 d, a",       "rsqrt.approx.ftz.f32 d, a",
+                                      "sqrt.approx.f32 d, a",       "rcp.approx.ftz.f32 d, a",
+                                      "div.approx.ftz.f32 d, a, b", "div.full.f32 d, a, b",
+                                      "mul.ftz.f32 d, a, b",        "fma.rn.ftz.f32 d, a, b, c",
+                                      "add.ftz.sat.f32 d, a, b",    "max.ftz.NaN.f32 d, a, b",
+                                      "add.ftz.f32 d, a, b",        "sub.ftz.f32 d, a, b",
+                                      "fma.rm.f32 d, a, b, c",      PAIRS("fma.rn.ftz.f32x2", ", q2"),
+                                      PAIRS("add.ftz.f32x2", ""),   PAIRS("fma.rp.f32x2", ", q2"),
+                                      PAIRS("mul.rz.f32x2", ""),    "mul.ftz.f32 d, 0f3F7FFFFF, 0f00800000"};
     enum { OPS = sizeof ops / sizeof *ops, ROUNDS = 768, BYTES = 4 * OPS * 256 };
     static const struct {
         uint32_t keep, set, zero; /* bits of a operand, bits set in it, and those of which none makes it -0 */
@@ -200,15 +210,16 @@ static void test_approx(void) {
                  {0x03ffffff, 0x49000000, ~0u},
                  {0x003fffff, 0x00000000, ~0u},
                  {0x03f00000, 0x3e000000, ~0u}};
-    char ptx[8192];
-    int n = snprintf(
-        ptx, sizeof ptx,
-        RUN_HEADER ".visible .entry k(.param .u64 out, .param .u32 seed, .param .u32 keep, .param .u32 set,\n"
-                   " .param .u32 zero) {\n .reg .f32 a, b, c, d; .reg .pred %%none; .reg .b32 %%keep, %%set, %%zero;\n"
-                   " ld.param.u32 %%keep, [keep]; ld.param.u32 %%set, [set]; ld.param.u32 %%zero, [zero];\n"
-                   " .reg .b32 %%x<8>;\n .reg .b64 %%o, %%w;\n ld.param.u64 %%o, [out];\n"
-                   " ld.param.u32 %%x0, [seed];\n mov.u32 %%x1, %%tid.x;\n mad.lo.u32 %%x0, %%x1, 747796405, %%x0;\n"
-                   " mul.wide.u32 %%w, %%x1, 4;\n add.u64 %%o, %%o, %%w;\n");
+    char ptx[16384];
+    int n = snprintf(ptx, sizeof ptx,
+                     RUN_HEADER
+                     ".visible .entry k(.param .u64 out, .param .u32 seed, .param .u32 keep, .param .u32 set,\n"
+                     " .param .u32 zero) {\n .reg .f32 a, b, c, d; .reg .b64 q<3>; .reg .pred %%none; .reg .b32 "
+                     "%%keep, %%set, %%zero;\n"
+                     " ld.param.u32 %%keep, [keep]; ld.param.u32 %%set, [set]; ld.param.u32 %%zero, [zero];\n"
+                     " .reg .b32 %%x<8>;\n .reg .b64 %%o, %%w;\n ld.param.u64 %%o, [out];\n"
+                     " ld.param.u32 %%x0, [seed];\n mov.u32 %%x1, %%tid.x;\n mad.lo.u32 %%x0, %%x1, 747796405, %%x0;\n"
+                     " mul.wide.u32 %%w, %%x1, 4;\n add.u64 %%o, %%o, %%w;\n");
     for (unsigned i = 0; i < OPS; i++)
         n += snprintf(
             ptx + n, sizeof ptx - (size_t)n,
@@ -216,7 +227,8 @@ static void test_approx(void) {
             " mul.lo.u32 %%x2, %%x2, 0x9e3779b1;\n and.b32 %%x3, %%x2, %%zero;\n setp.eq.u32 %%none, %%x3, 0;\n"
             " and.b32 %%x3, %%x2, %%keep;\n or.b32 %%x3, %%x3, %%set;\n selp.b32 %%x3, 0x80000000, %%x3, %%none;\n"
             " mov.b32 a, %%x3;\n xor.b32 %%x3, %%x2, 0x40490fdb;\n"
-            " mul.lo.u32 %%x3, %%x3, 0x85ebca6b;\n mov.b32 b, %%x3;\n mad.lo.u32 %%x4, %%x3, 77, %%x0;\n"
+            " mul.lo.u32 %%x3, %%x3, 0x85ebca6b;\n mad.lo.u32 %%x4, %%x3, 77, %%x0;\n and.b32 %%x3, %%x3, %%keep;\n"
+            " or.b32 %%x3, %%x3, %%set;\n mov.b32 b, %%x3;\n and.b32 %%x4, %%x4, %%keep;\n or.b32 %%x4, %%x4, %%set;\n"
             " mov.b32 c, %%x4;\n %s;\n st.global.f32 [%%o+%u], d;\n",
             ops[i], 1024 * i);
     snprintf(ptx + n, sizeof ptx - (size_t)n, " ret;\n}\n");
