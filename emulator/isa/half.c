@@ -4,12 +4,23 @@
  * operands to f32, which is exact, and then is f32 arithmetic.
  */
 #include "isa/half.h"
-#include "isa/alu.h"
-#include "simd/vectors.h"
+#include "isa/vector.h"
 
 /* Among the flags of num.h in in->aux: the operands are bf16, not f16. */
 enum { BF16_OPERANDS = 1 << 20 };
 static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
+
+/* What the host does with f32 vectors, rounded to odd; a register of 16 bits has a zero in its upper half, and keeps it. */
+#if defined(ISA_VECTORS)
+#define ODD_add(a, b, c) vector_odd(a, _mm512_set1_ps(1), b)
+#define ODD_sub(a, b, c) vector_odd(b, _mm512_set1_ps(-1), a)
+#define ODD_mul(a, b, c) vector_odd(a, b, _mm512_set1_ps(-0.0f))
+#define ODD_fma(a, b, c) vector_odd(a, b, c)
+static ALU_INLINE __m512 relu(__m512 v, unsigned f) {
+    const __m512i bits = _mm512_castps_si512(v), positive = _mm512_max_epi32(bits, _mm512_setzero_si512());
+    return _mm512_castsi512_ps(f & NUM_RELU ? positive : bits);
+}
+#endif
 
 /* Of f16, both halves of all registers: codes become f32, each is worked on, and becomes a code again. */
 #if defined(ISA_UNIT)
@@ -59,9 +70,39 @@ static ALU_INLINE void encode_all(uint32_t *d, const float *v) {
 #define F16_sub(f) half_sub_f16(x[0][l], x[1][l], f)
 #define F16_mul(f) half_mul_f16(x[0][l], x[1][l], f)
 #define F16_fma(f) half_fma_f16(x[0][l], x[1][l], x[2][l], f)
+#if defined(ISA_VECTORS)
+static ALU_INLINE __m512 f16_of(const struct warp *w, const struct insn *in, unsigned source, unsigned part) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i_u *)warp_fast_src(w, in, source) + part));
+}
+/* Without .ftz and .sat. */
+#define F16_VECTOR(name, n, value)                                                                                     \
+    static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        __m256i half[4];                                                                                               \
+        __m512 v[2];                                                                                                   \
+        if (f & ~(unsigned)NUM_RELU || ALU_POISON_##n & mask)                                                          \
+            return name##_any(w, in, mask);                                                                            \
+        UNROLL                                                                                                         \
+        for (unsigned i = 0; i < 4; i++) {                                                                             \
+            const __m512 a = f16_of(w, in, 1, i), b = f16_of(w, in, 2, i), c = f16_of(w, in, n, i),                    \
+                         d = value(a, b, c);                                                                           \
+            (void)c;                                                                                                   \
+            half[i] = _mm512_cvtps_ph(vector_canonical_of(d, relu(d, f)), _MM_FROUND_TO_NEAREST_INT);                  \
+        }                                                                                                              \
+        UNROLL                                                                                                         \
+        for (unsigned i = 0; i < 2; i++)                                                                               \
+            v[i] = _mm512_castsi512_ps(_mm512_inserti64x4(_mm512_castsi256_si512(half[2 * i]), half[2 * i + 1], 1));   \
+        return vector_end(w, in, mask, v, 2);                                                                          \
+    }
+#define F16_OF(op, n, t, keep)                                                                                         \
+    F16_LANES(op##_##t##_any, n, keep, F16_##op)                                                                       \
+    F16_VECTOR(op##_##t, n, ODD_##op)
+#else
+#define F16_OF(op, n, t, keep) F16_LANES(op##_##t, n, keep, F16_##op)
+#endif
 #define F16(op, n)                                                                                                     \
-    F16_LANES(op##_f16, n, 0xffff, F16_##op)                                                                           \
-    F16_LANES(op##_f16x2, n, UINT32_MAX, F16_##op)
+    F16_OF(op, n, f16, 0xffff)                                                                                         \
+    F16_OF(op, n, f16x2, UINT32_MAX)
 F16(add, 2)
 F16(sub, 2)
 F16(mul, 2)
@@ -81,6 +122,45 @@ F16(f16x2, u16x2)
 static inline uint32_t both(uint32_t low, uint32_t high) { return low | high << 16; }
 static inline uint32_t low(uint32_t a) { return a & 0xffff; }
 static inline uint32_t high(uint32_t a) { return a >> 16; }
+#if defined(ISA_VECTORS)
+/* In the upper half of a word, without its sign where there is .relu. */
+static ALU_INLINE __m512i bf16_code(__m512 v, unsigned f) {
+    const __m512i bits = _mm512_castps_si512(relu(v, f));
+    const __m512i even = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i code = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), even);
+    return _mm512_mask_set1_epi32(code, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), NUM_NAN_F32);
+}
+static ALU_INLINE __m512 bf16_low(__m512 v) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(v), 16));
+}
+static ALU_INLINE __m512 bf16_high(__m512 v) {
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32((int)0xffff0000)));
+}
+#define BF16_VECTOR(name, n, value)                                                                                    \
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        uint32_t t[MACH_WARP], *const pd = warp_fast_dst(w, in, 0);                                                    \
+        UNROLL                                                                                                         \
+        for (unsigned i = 0; i < 2; i++) {                                                                             \
+            const __m512 a = vector_of(w, in, 1, i), b = vector_of(w, in, 2, i), c = vector_of(w, in, n, i);           \
+            const __m512i low = bf16_code(value(bf16_low(a), bf16_low(b), bf16_low(c)), f);                            \
+            const __m512i high = bf16_code(value(bf16_high(a), bf16_high(b), bf16_high(c)), f);                        \
+            (void)c;                                                                                                   \
+            _mm512_storeu_si512(mask == WARP_ALL_LANES ? pd + 16 * i : t + 16 * i,                                     \
+                                _mm512_mask_mov_epi16(high, 0x55555555, _mm512_srli_epi32(low, 16)));                  \
+        }                                                                                                              \
+        if (mask != WARP_ALL_LANES)                                                                                    \
+            ALU_SET_SOME(mask, pd, t[l])                                                                               \
+    }                                                                                                                  \
+    ALU_HANDLER(name, n)
+#define BF16(op, n)                                                                                                    \
+    BF16_VECTOR(op##_bf16, n, ODD_##op)                                                                                \
+    BF16_VECTOR(op##_bf16x2, n, ODD_##op)
+BF16(add, 2)
+BF16(sub, 2)
+BF16(mul, 2)
+BF16(fma, 3)
+#else
 #define BF16_SURE2(op)                                                                                                 \
     static inline uint32_t op##_bf16_of(uint32_t a, uint32_t b, unsigned f) {                                          \
         uint32_t doubt = 0;                                                                                            \
@@ -103,12 +183,43 @@ ALU_SURE3(fma_bf16, half_fma_bf16(low(a), low(b), low(c), f, doubt), fma_bf16_of
 ALU_SURE3(fma_bf16x2,
           both(half_fma_bf16(low(a), low(b), low(c), f, doubt), half_fma_bf16(high(a), high(b), high(c), f, doubt)),
           both(fma_bf16_of(low(a), low(b), low(c), f), fma_bf16_of(high(a), high(b), high(c), f)))
+#endif
 static inline uint32_t inf_in(unsigned f) { return f & BF16_OPERANDS ? 0x7f80 : 0x7c00; }
+/* min and max without modifiers: num/order.c */
+#if defined(ISA_VECTORS)
+static ALU_INLINE __m512i pick_order(__m512i a) { /* -0 < +0 */
+    return _mm512_xor_si512(a, _mm512_srli_epi16(_mm512_srai_epi16(a, 15), 1));
+}
+static ALU_INLINE __mmask32 pick_nan(__m512i a, __m512i inf) {
+    return _mm512_cmpgt_epi16_mask(_mm512_and_si512(a, _mm512_set1_epi16(0x7fff)), inf);
+}
+#define PICK(name, T, larger)                                                                                          \
+    static ALU_INLINE void name##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                        \
+        uint32_t t[MACH_WARP], *const pd = warp_fast_dst(w, in, 0);                                                    \
+        const __m512i inf = _mm512_set1_epi16((short)inf_in(alu_num_flags(in)));                                       \
+        UNROLL                                                                                                         \
+        for (unsigned i = 0; i < 2; i++) {                                                                             \
+            const __m512i a = _mm512_castps_si512(vector_of(w, in, 1, i)),                                             \
+                          b = _mm512_castps_si512(vector_of(w, in, 2, i));                                             \
+            const __mmask32 nan_a = pick_nan(a, inf), nan_b = pick_nan(b, inf),                                        \
+                            more = _mm512_cmpgt_epi16_mask(pick_order(a), pick_order(b));                              \
+            const __mmask32 take_b = ((larger ? ~more : more) | nan_a) & ~nan_b;                                       \
+            const __m512i d = _mm512_mask_mov_epi16(a, take_b, b);                                                     \
+            _mm512_storeu_si512(mask == WARP_ALL_LANES ? pd + 16 * i : t + 16 * i,                                     \
+                                _mm512_mask_mov_epi16(d, nan_a & nan_b, _mm512_set1_epi16(0x7fff)));                   \
+        }                                                                                                              \
+        if (mask != WARP_ALL_LANES)                                                                                    \
+            ALU_SET_SOME(mask, pd, t[l])                                                                               \
+    }                                                                                                                  \
+    ALU_HANDLER(name, 2)
+#else
+#define PICK(name, T, larger) ALU_FN2(name, T, T, T, half_pick(a, b, inf_in(f), 0, larger))
+#endif
 #define HALF(T)                                                                                                        \
     ALU_FN1(neg_##T, T, T, half_neg(a, inf_in(f), f))                                                                  \
     ALU_FN1(abs_##T, T, T, half_abs(a, inf_in(f), f))                                                                  \
-    ALU_FN2(min_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, false))                                              \
-    ALU_FN2(max_plain_##T, T, T, T, half_pick(a, b, inf_in(f), 0, true))                                               \
+    PICK(min_plain_##T, T, false)                                                                                      \
+    PICK(max_plain_##T, T, true)                                                                                       \
     ALU_FN2(min_##T, T, T, T, half_pick(a, b, inf_in(f), f, false))                                                    \
     ALU_FN2(max_##T, T, T, T, half_pick(a, b, inf_in(f), f, true))
 HALF(u16)

@@ -14,11 +14,12 @@
 static ALU_INLINE __m512 vector_of(const struct warp *w, const struct insn *in, unsigned source, unsigned part) {
     return _mm512_loadu_ps((const float *)warp_fast_src(w, in, source) + 16 * part);
 }
-/* A NaN is the canonical one. */
-static ALU_INLINE __m512 vector_canonical(__m512 v) {
+/* d, and the canonical NaN where v is one. */
+static ALU_INLINE __m512 vector_canonical_of(__m512 v, __m512 d) {
     const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-    return _mm512_castsi512_ps(_mm512_mask_set1_epi32(_mm512_castps_si512(v), nan, NUM_NAN_F32));
+    return _mm512_castsi512_ps(_mm512_mask_set1_epi32(_mm512_castps_si512(d), nan, NUM_NAN_F32));
 }
+static ALU_INLINE __m512 vector_canonical(__m512 v) { return vector_canonical_of(v, v); }
 /* The sum of a b and c, rounded to odd: of two floats around it the odd one, which no later rounding takes for the
  * middle of two codes. */
 static ALU_INLINE __m512 vector_odd(__m512 a, __m512 b, __m512 c) {
