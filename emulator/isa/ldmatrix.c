@@ -108,11 +108,12 @@ static void tell_rows(const struct warp *w, const struct insn *in, const struct 
 #if defined(__SSE2__)
 /* A matrix in the order of its rows, 16 bytes each, which is that of the lanes' registers: pairs of elements, then of
  * words, then of halves. */
-static ALWAYS_INLINE void transpose(uint32_t matrix[MACH_WARP]) {
+static ALWAYS_INLINE void transpose(uint32_t *matrix, const uint32_t *from) {
     __m128i_u *const m = (void *)matrix;
+    const __m128i_u *const f = (const void *)from;
     __m128i a[8], b[8];
     UNROLL for (unsigned i = 0; i < 4; i++) {
-        const __m128i x = _mm_loadu_si128(m + i), y = _mm_loadu_si128(m + i + 4);
+        const __m128i x = _mm_loadu_si128(f + i), y = _mm_loadu_si128(f + i + 4);
         a[2 * i] = _mm_unpacklo_epi16(x, y);
         a[2 * i + 1] = _mm_unpackhi_epi16(x, y);
     }
@@ -141,9 +142,9 @@ static ALWAYS_INLINE void transpose_block(uint64_t a[4]) {
 }
 
 /* A matrix in the order of its rows, 16 bytes each, which is that of the lanes' registers. */
-static void transpose(uint32_t matrix[MACH_WARP]) {
+static void transpose(uint32_t *matrix, const uint32_t *from) {
     uint64_t row[8][2], block[4][4];
-    memcpy(row, matrix, sizeof row);
+    memcpy(row, from, sizeof row);
     UNROLL for (unsigned n = 0; n < 4; n++) {
         UNROLL for (unsigned r = 0; r < 4; r++) block[n][r] = row[4 * (n / 2) + r][n % 2];
         transpose_block(block[n]);
@@ -155,18 +156,28 @@ static void transpose(uint32_t matrix[MACH_WARP]) {
 }
 #endif
 
-/* The rows' places; false where one is elsewhere, or its address bad. */
-static bool all_rows(const struct warp *w, const struct matrix_form *f, struct warp_span *s) {
-    const uint32_t lanes = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
-    if (!warp_span(w, f->addr, lanes, f->space, 16, 16, f->store, s) || s->space != XS_SHARED_CTA || s->cta != w->cta)
-        return false;
-    for (uint32_t l = 0; s->affine && l < MACH_WARP; l++)
-        s->at[l] = l ? s->at[0] + (uint64_t)(l * s->stride) : s->at[0];
-    return true;
+/* Eight rows of a matrix, and back. */
+static ALWAYS_INLINE void copy_matrix(void *to, const void *from, bool trans) {
+    if (trans)
+        transpose(to, from);
+    else
+        UNROLL for (unsigned r = 0; r < 8; r++) memcpy((char *)to + 16 * r, (const char *)from + 16 * r, 16);
 }
 
 /* Four matrices whose rows follow each other. */
 static bool is_block(const struct warp_span *s) { return s->affine && s->stride == 16; }
+
+/* The rows' places; of a block the others are for events. False where one is elsewhere, or its address bad. */
+static bool all_rows(const struct warp *w, const struct matrix_form *f, struct warp_span *s) {
+    const uint32_t lanes = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
+    if (!warp_span(w, f->addr, lanes, f->space, 16, 16, f->store, s) || s->space != XS_SHARED_CTA || s->cta != w->cta)
+        return false;
+    const enum event_effect effect = f->store ? EFFECT_WRITE : EFFECT_READ;
+    const bool needed = !is_block(s) || events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect));
+    for (uint32_t l = 1; needed && s->affine && l < MACH_WARP; l++)
+        s->at[l] = s->at[0] + (uint64_t)(l * s->stride);
+    return true;
+}
 
 /* False: nothing has happened. */
 static bool load_rows(struct warp *w, const struct insn *in, const struct matrix_form *f) {
@@ -183,10 +194,12 @@ static bool load_rows(struct warp *w, const struct insn *in, const struct matrix
         return false;
     for (uint32_t m = 0; m < f->count; m++) {
         uint32_t *const d = f->reg[m] == WARP_SINK ? none : warp_dst32(w, f->reg[m]);
-        for (uint32_t r = 0; r < 8; r++)
+        if (is_block(&s))
+            copy_matrix(d, s.host + s.at[0] + 128 * m, f->trans);
+        for (uint32_t r = 0; !is_block(&s) && r < 8; r++)
             memcpy(d + 4 * r, s.host + s.at[8 * m + r], 16);
-        if (f->trans)
-            transpose(d);
+        if (!is_block(&s) && f->trans)
+            transpose(d, d);
         if (f->reg[m] != WARP_SINK)
             warp_set_poison(w, f->reg[m], WARP_ALL_LANES, 0);
         tell_matrix(w, in, s.at + 8 * m, f->trans, EFFECT_READ);
@@ -203,13 +216,11 @@ static bool store_rows(struct warp *w, const struct insn *in, const struct matri
     if (poison || !all_rows(w, f, &s))
         return false;
     for (uint32_t m = 0; m < f->count; m++) {
-        uint32_t value[MACH_WARP];
-        memcpy(value, warp_src32(w, f->reg[m]), sizeof value);
-        if (f->trans)
-            transpose(value);
-        for (uint32_t r = 0; r < 8; r++) {
-            memcpy(s.host + s.at[8 * m + r], value + 4 * r, 16);
-            if (!s.clean && !is_block(&s))
+        uint32_t rows[MACH_WARP];
+        copy_matrix(is_block(&s) ? (void *)(s.host + s.at[0] + 128 * m) : rows, warp_src32(w, f->reg[m]), f->trans);
+        for (uint32_t r = 0; !is_block(&s) && r < 8; r++) {
+            memcpy(s.host + s.at[8 * m + r], rows + 4 * r, 16);
+            if (!s.clean)
                 warp_bits_set(s.poison, s.at[8 * m + r], 16, 0);
         }
         tell_matrix(w, in, s.at + 8 * m, f->trans, EFFECT_WRITE);

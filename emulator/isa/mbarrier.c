@@ -131,19 +131,13 @@ static bool name_the_same(const struct warp *w, const struct mbar_form *f, uint3
     uint64_t rest = 0;
     if (!f->addr->has_base)
         return true;
-    if (f->addr->bits == 32 && mask == WARP_ALL_LANES) {
-        const uint32_t *b = warp_src32(w, f->addr->slot);
-        uint32_t apart = 0;
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            apart |= b[l] ^ b[0];
-        rest = apart;
-    } else if (f->addr->bits == 64) {
-        const uint64_t *b = warp_src64(w, f->addr->slot);
+    const uint32_t *const b = warp_src32(w, f->addr->slot), words = f->addr->bits / 32;
+    if (mask == WARP_ALL_LANES)
+        rest = (uint64_t)memcmp(b, b + words, (MACH_WARP - 1) * words * sizeof *b);
+    else if (words == 2)
+        WARP_FOR_LANES(l, mask) { rest |= warp_src64(w, f->addr->slot)[l] ^ warp_src64(w, f->addr->slot)[first]; }
+    else
         WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
-    } else {
-        const uint32_t *b = warp_src32(w, f->addr->slot);
-        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
-    }
     return !rest && !(warp_poison(w, f->addr->slot) & mask);
 }
 

@@ -31,13 +31,15 @@ static bool mbar_unpack(uint64_t bits, struct mbar *b) {
 
 static uint32_t place_of(uint32_t off) { return off / 8 % MACH_MBAR_PLACES; }
 
-static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
-    uint32_t i = cta->mbar_at[place_of(off)];
-    if (i < cta->num_mbars && cta->mbars[i].off == off)
-        return i;
-    for (i = 0; i < cta->num_mbars && cta->mbars[i].off != off;)
+static __attribute__((noinline)) uint32_t mbar_search(const struct cta *cta, uint32_t off) {
+    uint32_t i = 0;
+    while (i < cta->num_mbars && cta->mbars[i].off != off)
         i++;
     return i;
+}
+static inline uint32_t mbar_find(const struct cta *cta, uint32_t off) {
+    const uint32_t i = cta->mbar_at[place_of(off)];
+    return i < cta->num_mbars && cta->mbars[i].off == off ? i : mbar_search(cta, off);
 }
 
 static struct mach_mbar *mbar_object(struct cta *cta, uint32_t off) { return &cta->mbars[mbar_find(cta, off)]; }

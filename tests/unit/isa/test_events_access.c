@@ -77,10 +77,12 @@ static void atomics(void) {
 static void matrices(void) {
     log_gives(THREADS, WARP,
               WORDS "shl.b32 %r6, %r1, 4; add.u32 %r6, %r20, %r6;\n"
-                    "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r6], {%r1, %r1};\n"
+                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r6], {%r1, %r1, %r1, %r1};\n"
                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r6];\n" LOG_END,
               "stmatrix 0/0:ffffffff write shared 400+4 size 4 weak\n"
               "stmatrix 0/0:ffffffff write shared 480+4 size 4 weak\n"
+              "stmatrix 0/0:ffffffff write shared 500+4 size 4 weak\n"
+              "stmatrix 0/0:ffffffff write shared 580+4 size 4 weak\n"
               "ldmatrix 0/0:ffffffff read shared 400+4 size 4 weak\n");
 }
 

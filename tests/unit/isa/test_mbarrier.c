@@ -37,6 +37,11 @@ static const char text[] = RUN_HEADER
     "ld.shared.u32 %r14, [%r13]; bar.sync 0; add.u32 %r14, %r14, 1; st.shared.u32 [%r22], %r14; "
     "add.u32 %r10, %r10, 1;\n"
     "setp.lt.u32 %p1, %r10, 9; @%p1 bra top; st.global.u32 [%rd2], %r14; ret; }\n"
+    HEAD("apart") /* one instruction arrives at two objects */
+    "@%p8 mbarrier.init.shared.b64 [mb], 32; @%p8 mbarrier.init.shared.b64 [mb+8], 32; bar.sync 0;\n"
+    "and.b32 %r9, %r3, 1; shl.b32 %r9, %r9, 3; add.u32 %r9, %r9, %r20; mbarrier.arrive.shared::cta.b64 _, [%r9];\n"
+    WAIT("w", "%r9", "0")
+    "st.global.u32 [%rd2], 1; ret; }\n"
     HEAD("state") /* generic addresses, the state form, test_wait polling, pending_count */
     "@%p8 mbarrier.init.b64 [%rd20], 97; bar.sync 0; setp.eq.u32 %p1, %r2, 0; @%p1 bra late; "
     "mov.u32 %r9, 1; mbarrier.arrive.b64 %rd5, [%rd20], %r9;\n"
@@ -260,7 +265,7 @@ static void test_runs(struct run *r, uint64_t out) {
         const char *name;
         unsigned threads, first;
         uint32_t value;
-    } simple[] = {{"bytes", 64, 0, 1},   {"drop", 64, 32, 7},    {"reuse", 64, 0, 1},
+    } simple[] = {{"bytes", 64, 0, 1},   {"apart", 64, 0, 1},    {"drop", 64, 32, 7},     {"reuse", 64, 0, 1},
                   {"timeout", 32, 0, 2}, {"previous", 64, 0, 5}, {"guard_wait", 32, 0, 1}};
     for (unsigned k = 0; k < sizeof simple / sizeof *simple; k++) {
         memset(v, 0, 4096);

@@ -320,7 +320,10 @@ static const char matrix[] = RUN_HEADER
     "mul.wide.u32 %rd4, %r1, 64; add.s64 %rd2, %rd2, %rd4;\n"
     "st.global.v4.u32 [%rd2], {%r10,%r11,%r12,%r13}; st.global.v2.u32 [%rd2+16], {%r14,%r15}; "
     "st.global.u32 [%rd2+24], %r16;\n"
-    "st.global.v4.u32 [%rd2+32], {%r20,%r21,%r22,%r23}; ret; }\n";
+    "st.global.v4.u32 [%rd2+32], {%r20,%r21,%r22,%r23}; xor.b32 %r24, %r1, 5; shl.b32 %r24, %r24, 4;\n"
+    "mov.u32 %r25, to; add.u32 %r24, %r24, %r25; bar.warp.sync -1;\n"
+    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r24], {%r10,%r11,%r12,%r13}; bar.warp.sync -1;\n"
+    "ld.shared.v4.u32 {%r20,%r21,%r22,%r23}, [%r8]; st.global.v4.u32 [%rd2+48], {%r20,%r21,%r22,%r23}; ret; }\n";
 /* clang-format on */
 
 static void test_matrix(void) {
@@ -344,6 +347,8 @@ static void test_matrix(void) {
                 uint16_t v;
                 memcpy(&v, run_at(&r, out + 64 * l + 32 + 2 * k, 2), 2);
                 CHECK_EQ(v, m[l / 8][k][l % 8]);
+                memcpy(&v, run_at(&r, out + 64 * l + 48 + 2 * k, 2), 2); /* rows in another order */
+                CHECK_EQ(v, m[l / 8][(l ^ 5) % 8][k]);
             }
         }
     run_close(&r);
