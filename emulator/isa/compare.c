@@ -422,7 +422,10 @@ static bool bind_set(struct isa_binder *b, struct insn *in, const struct alu_for
 }
 
 bool isa_bind_select(struct isa_binder *b, struct insn *in) {
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    ALU_LINKED(selp_b32, selp)
+    return true;
 }
 
 bool isa_bind_compare(struct isa_binder *b, struct insn *in) {

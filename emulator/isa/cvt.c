@@ -140,8 +140,20 @@ ALU_FN1(cvt_rn_f32_s32, u32, s32, num_f32_bits((float)a))
 ALU_FN1(cvt_rn_f32_u32, u32, u32, num_f32_bits((float)a))
 ALU_FN1(cvt_rzi_s32_f32, s32, u32, to_s32(num_f32_from_bits(a)))
 ALU_FN1(cvt_rzi_u32_f32, u32, u32, to_u32(num_f32_from_bits(a)))
+/* Widths that compilers change most. */
+ALU_FN1(cvt_u32_u16, u32, u16, a)
+ALU_FN1(cvt_u16_u32, u16, u32, a)
+ALU_FN1(cvt_u32_u64, u32, u64, a)
+ALU_FN1(cvt_s16_s8, s16, s16, (int8_t)a)
+ALU_FN1(cvt_s32_s8, s32, s32, (int8_t)a)
 
 static const struct alu_row plain_rows[] = {
+    ALU_ROW2(cvt, u32, u16, 0, 0, "wh", cvt_u32_u16),
+    ALU_ROW2(cvt, u16, u32, 0, 0, "hw", cvt_u16_u32),
+    ALU_ROW2(cvt, u32, u64, 0, 0, "wd", cvt_u32_u64),
+    ALU_ROW2(cvt, s16, s8, 0, 0, "hh", cvt_s16_s8),
+    ALU_ROW2(cvt, s32, s8, 0, 0, "wh", cvt_s32_s8),
+    ALU_ROW2(cvt, s32, s8, 0, 0, "ww", cvt_s32_s8),
     ALU_ROW2(cvt, f32, f32, ALU_M(ftz), ALU_M(sat), "ww", cvt_flags_f32),
     ALU_ROW2(cvt, f32, f32, ALU_M(sat), 0, "ww", cvt_flags_f32),
     ALU_ROW2(cvt, f32, f16, 0, 0, "wh", cvt_f32_f16),

@@ -45,6 +45,9 @@ static ALWAYS_INLINE longs widen(const void *p) { return (longs)_mm512_cvtepu32_
 static ALWAYS_INLINE longs multiply_u(longs a, longs b) { return (longs)_mm512_mul_epu32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE longs multiply_s(longs a, longs b) { return (longs)_mm512_mul_epi32((__m512i)a, (__m512i)b); }
 static ALWAYS_INLINE bool is_zero(longs a) { return _mm512_test_epi64_mask((__m512i)a, (__m512i)a) == 0; }
+static ALWAYS_INLINE lanes choose(uint32_t p, lanes a, lanes b) {
+    return (lanes)_mm512_mask_mov_epi32((__m512i)b, (__mmask16)p, (__m512i)a);
+}
 #else
 #define HANDED                                                                                                         \
     lanes h0 UNUSED, lanes h1 UNUSED, lanes h2 UNUSED, lanes h3 UNUSED, lanes h4 UNUSED, lanes h5 UNUSED,              \
@@ -84,6 +87,10 @@ static ALWAYS_INLINE longs widen(const void *p) { return (longs)_mm256_cvtepu32_
 static ALWAYS_INLINE longs multiply_u(longs a, longs b) { return (longs)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE longs multiply_s(longs a, longs b) { return (longs)_mm256_mul_epi32((__m256i)a, (__m256i)b); }
 static ALWAYS_INLINE bool is_zero(longs a) { return _mm256_testz_si256((__m256i)a, (__m256i)a); }
+static ALWAYS_INLINE lanes choose(uint32_t p, lanes a, lanes b) {
+    const lanes bit = {1, 2, 4, 8, 16, 32, 64, 128}, take = (lanes)((p & bit) == bit);
+    return (a & take) | (b & ~take);
+}
 #endif
 
 typedef lanes slot_lanes __attribute__((may_alias, aligned(4))); /* in a frame */
@@ -180,6 +187,28 @@ SETP2(setp_lt_u, less_u(a, b))
 SETP2(setp_gt_u, less_u(b, a))
 SETP2(setp_lt_s, less_s(a, b))
 SETP2(setp_gt_s, less_s(b, a))
+
+/* The bits of a predicate are taken from the lowest on. */
+static ALWAYS_INLINE lanes choose_next(uint32_t *p, lanes a, lanes b) {
+    const lanes d = choose(*p, a, b);
+    *p >>= sizeof(lanes) / 4;
+    return d;
+}
+#define SELECT(name, n, f)                                                                                             \
+    BEGIN(name, n, f)                                                                                                  \
+    uint32_t p = *(const slot_word *)place(base, at, 3) ^ (0 - (uint32_t)op->in->o[3].neg);                            \
+    const lanes fixed UNUSED = load(base, at, f ? 2 : 1, 0);                                                           \
+    EACH_PART(PART, n, f, 2, choose_next(&p, a, b))                                                                    \
+    slot_lanes *const d = place(base, at, 0);                                                                          \
+    op++;                                                                                                              \
+    EACH_PART(STORE, 0)                                                                                                \
+    return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                    \
+    }
+SELECT(selp, 0, 0)
+SELECT(selp, 0, 1)
+SELECT(selp, 1, 0)
+SELECT(selp, 1, 1)
+SELECT(selp, 2, 0)
 
 /* For 64 bits, of sources of 64 bits or of 32. */
 #define WIDE_LOAD(i, k) (longs) load(base, at, i, k)

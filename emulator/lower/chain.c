@@ -6,9 +6,9 @@
 /* Writes no register. */
 static bool stores(const struct insn *in) { return in->o[0].kind == WARP_MEM; }
 
-/* What has no link of its own writes one register or memory, beside predicates, which no link reads. */
+/* What has no link of its own writes one register or memory: a pair of predicates has two. */
 static bool is_link(const struct insn *in) {
-    if (!in->straight || in->guard != WARP_SINK || !in->num_opnds)
+    if (!in->straight || in->guard != WARP_SINK || !in->num_opnds || in->src->operands[0].kind == PTX_OPND_PAIR)
         return false;
     return (in->o[0].kind == WARP_SLOT && in->o[0].slot >= 0) || stores(in);
 }

@@ -16,13 +16,14 @@
 
 /* Instructions that have links: name, sources that a link before can hand over. mul_w_u and mul_w_s are mul.wide, add_w
  * is for 64 bits. ld and st: a word of each lane, of global memory, ld_s and st_s of shared memory; a store's address
- * is the last source. setp: insn.aux is what flips its result. The others are for 32 bits. */
+ * is the last source. setp: insn.aux is what flips its result. selp: its predicate is not handed. The
+ * others are for 32 bits. */
 /* clang-format off */
 #define CHAIN_LINKS(F)                                                                              \
     F(mov, 1) F(add, 2) F(sub, 2) F(mul, 2) F(mad, 3) F(and, 2) F(or, 2) F(xor, 2) F(shl, 2)        \
     F(shr_u, 2) F(shr_s, 2) F(add_f, 2) F(sub_f, 2) F(mul_f, 2) F(fma_f, 3)                         \
     F(mul_w_u, 0) F(mul_w_s, 0) F(add_w, 2) F(ld, 1) F(ld_s, 1) F(st, 1) F(st_s, 1)                 \
-    F(setp_eq, 2) F(setp_lt_u, 2) F(setp_gt_u, 2) F(setp_lt_s, 2) F(setp_gt_s, 2)
+    F(setp_eq, 2) F(setp_lt_u, 2) F(setp_gt_u, 2) F(setp_lt_s, 2) F(setp_gt_s, 2) F(selp, 2)
 /* clang-format on */
 enum chain_link {
     CHAIN_NONE,

@@ -405,6 +405,10 @@ static const char *const linked[] = {"mov.b32 D, A",
                                      "sub.f32 D, A, B",
                                      "mul.f32 D, A, B",
                                      "fma.rn.f32 D, A, B, C",
+                                     "selp.b32 D, A, B, %p",
+                                     "selp.b32 D, A, 77, !%p",
+                                     "setp.lt.u32 %q, A, B;selp.b32 D, B, A, !%q",
+                                     "setp.lt.u32 %q, A, B;selp.u32 D, C, A, %q",
                                      "shl.b32 D, A, 3",
                                      "add.s32 D, A, -7",
                                      "mov.b32 D, 0f3F800000",
@@ -557,6 +561,24 @@ static void test_straight(void) {
     }
 }
 
+/* Of a pair of predicates the second is unwritten, the first is not: what it selects is. */
+static void test_pair(void) {
+    for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
+        struct run r;
+        if (!open_unit(&r,
+                       RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .pred %never, %p, %q; .reg .b32 %r<6>; "
+                                  ".reg .b64 %o; ld.param.u64 %o, [out]; mov.u32 %r1, %tid.x;\n"
+                                  "add.u32 %r2, %r1, 1; xor.b32 %r3, %r2, 5; add.u32 %r4, %r2, %r3;\n"
+                                  "setp.lt.and.u32 %p|%q, %r1, 0, %never; selp.b32 %r4, %r2, %r3, %q;\n"
+                                  "add.u32 %r5, %r4, 1; st.global.u32 [%o], %r5; ret; }\n",
+                       unit))
+            return;
+        const uint64_t out = run_alloc(&r, 4);
+        run_faults(&r, "k", (struct run_shape){.block = 32}, 1, &out, "uninitialised-global-store");
+        run_close(&r);
+    }
+}
+
 /* mma.sync of every kind of element, on numbers near 1, on any bits, and on huge and tiny ones. */
 static void test_mma(void) {
     static const char *const forms[] = {
@@ -623,6 +645,7 @@ static void test_mma(void) {
 int main(void) {
     test_mma();
     test_straight();
+    test_pair();
     test_forms();
     test_approx();
     test_half_approx();
