@@ -565,13 +565,15 @@ static void test_straight(void) {
 static void test_pair(void) {
     for (enum simd unit = SIMD_PORTABLE; unit <= SIMD_AVX512 && simd_available(unit); unit++) {
         struct run r;
-        if (!open_unit(&r,
-                       RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .pred %never, %p, %q; .reg .b32 %r<6>; "
-                                  ".reg .b64 %o; ld.param.u64 %o, [out]; mov.u32 %r1, %tid.x;\n"
-                                  "add.u32 %r2, %r1, 1; xor.b32 %r3, %r2, 5; add.u32 %r4, %r2, %r3;\n"
-                                  "setp.lt.and.u32 %p|%q, %r1, 0, %never; selp.b32 %r4, %r2, %r3, %q;\n"
-                                  "add.u32 %r5, %r4, 1; st.global.u32 [%o], %r5; ret; }\n",
-                       unit))
+        if (!open_unit(
+                &r,
+                RUN_HEADER
+                ".visible .entry k(.param .u64 out) {\n.reg .pred %never, %p, %q; .reg .b32 %r<6>; "
+                ".reg .b64 %o; ld.param.u64 %o, [out]; mov.u32 %r1, %tid.x; setp.lt.u32 %q, %r1, 9; bar.sync 0;\n"
+                "add.u32 %r2, %r1, 1; xor.b32 %r3, %r2, 5; add.u32 %r4, %r2, %r3;\n"
+                "setp.lt.and.u32 %p|%q, %r1, 0, %never; selp.b32 %r4, %r2, %r3, %q;\n"
+                "add.u32 %r5, %r4, 1; st.global.u32 [%o], %r5; ret; }\n",
+                unit))
             return;
         const uint64_t out = run_alloc(&r, 4);
         run_faults(&r, "k", (struct run_shape){.block = 32}, 1, &out, "uninitialised-global-store");
