@@ -167,6 +167,21 @@ static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32
     return warp_done(w, in->o[0].slot, mask & ~poison, 0);
 }
 
+/* What kernels quantise by. */
+#define SMALL_PAIR(name, value)                                                                                        \
+    static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const uint32_t *a = warp_fast_src(w, in, 1), *b = warp_fast_src(w, in, 2);                                     \
+        uint32_t *d = warp_fast_dst(w, in, 0);                                                                         \
+        if (ALU_POISON_2 & mask)                                                                                       \
+            return cvt_narrow(w, in, mask);                                                                            \
+        ALU_SET(mask, d, value);                                                                                       \
+        w->pz[in->poison[0]] &= ~mask;                                                                                 \
+        return WARP_NEXT;                                                                                              \
+    }
+SMALL_PAIR(cvt_e4m3x2_f32, half_f8_of_f32(a[l], 3, false) << 8 | half_f8_of_f32(b[l], 3, false))
+SMALL_PAIR(cvt_e2m1x2_f32, half_e2m1_of_f32(a[l], false) << 4 | half_e2m1_of_f32(b[l], false))
+SMALL_PAIR(cvt_ue8m0x2_f32, half_ue8m0_of_f32(a[l], true, true) << 8 | half_ue8m0_of_f32(b[l], true, true))
+
 /* cvt.rn.bf16x2.f32, the epilogue of most matrix kernels: ties to even on the upper 16 bits, NaN 0x7fff. */
 static inline uint32_t bf16_rn(uint32_t a) {
     const uint32_t rounded = (a + 0x7fff + (a >> 16 & 1)) >> 16;
@@ -231,6 +246,12 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
         in->fn = cvt_narrow;
         if (f->how == TWO_F32 && rounding == RN && !rest && (f->dt == NUM_BF16 || f->dt == NUM_F16))
             in->fn = f->dt == NUM_BF16 ? cvt_rn_bf16x2_f32 : cvt_rn_f16x2_f32;
+        if (f->how == TWO_F32 && rounding == RN && rest == SATF && f->dt == NUM_E4M3)
+            in->fn = cvt_e4m3x2_f32;
+        if (f->how == TWO_F32 && rounding == RN && rest == SATF && f->dt == NUM_E2M1)
+            in->fn = cvt_e2m1x2_f32;
+        if (f->how == TWO_F32 && rounding == RP && rest == SATF && f->dt == NUM_UE8M0)
+            in->fn = cvt_ue8m0x2_f32;
         return true;
     }
     return false;

@@ -61,12 +61,11 @@ static inline uint32_t half_e2m1_of_f32(uint32_t a, bool relu) {
     const uint32_t magnitude = a & 0x7fffffff, sign = a >> 28 & 8, code = half_magnitude(magnitude, 1, 1);
     return magnitude > 0x7f800000 ? 7 : relu & (sign != 0) ? 0 : (code > 7 ? 7 : code) | sign;
 }
-/* ue8m0 of an f32's magnitude, rounded down or up. */
+/* ue8m0 of an f32's magnitude, rounded down or up; the code 0 is 2^-127, a subnormal number. */
 static inline uint32_t half_ue8m0_of_f32(uint32_t a, bool up, bool satfinite) {
-    const uint32_t magnitude = a & 0x7fffffff, exponent = magnitude >> 23;
-    const bool more = exponent ? (magnitude & 0x7fffff) != 0 : magnitude > 0x400000;
-    const uint32_t code = exponent + (up & more), most = satfinite ? 0xfe : 0xff;
-    return magnitude > 0x7f800000 ? 0xff : code > 0xfe ? most : code;
+    const uint32_t magnitude = a & 0x7fffffff, more = magnitude < 0x00800000 ? 0x3fffff : 0x7fffff;
+    const uint32_t code = (magnitude + (up ? more : 0)) >> 23, most = satfinite ? 0xfe : 0xff;
+    return magnitude > 0x7f800000 ? 0xff : code > most ? most : code;
 }
 /* bf16 of ue8m0. */
 static inline uint32_t half_bf16_of_ue8m0(uint32_t a) { return a == 0xff ? 0x7fff : a ? a << 7 : 0x40; }
