@@ -204,11 +204,12 @@ static void tensor_maps(void) {
                    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r20], [%rd5], 128, "
                    "[%r21];\n" LOG_WAIT(
                        "w", "%r21",
-                       "0") "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r20], %rd1;\n"
+                       "0") "mov.b64 %rd6, 0x1230; tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r20], "
+                            "%rd6;\n"
                             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
                             "[%rd1+9216], [%r20], 128;\n" LOG_END,
         "tensormap.replace 0/0:1 write shared 400 size 128 weak\n"
-        "tensormap.cp_fenceproxy 0/0:1 read shared 400 size 128 release.gpu got 7e9000000000\n"
+        "tensormap.cp_fenceproxy 0/0:1 read shared 400 size 128 release.gpu got 1230\n"
         "tensormap.cp_fenceproxy 0/0:1 write global 2400 size 128 release.gpu\n");
 }
 
