@@ -68,7 +68,9 @@ struct race {
     struct warp_watch *warps; /* clocks.warps entries */
     struct cta_watch *ctas;
     struct note *free_notes;
-    struct notes *made; /* the memory of all notes */
+    struct insight *free_insights;
+    struct notes *made;             /* the memory of all notes, */
+    struct insights *made_insights; /* and of all insights */
     /* of global memory */
     struct grid_watch *grid; /* NULL: global memory is not checked */
     uint32_t number;         /* of the cluster in the launch */

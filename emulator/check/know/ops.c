@@ -31,6 +31,51 @@ struct note *note_hold(struct note *n) {
     return n;
 }
 
+/* A block of insights; until the cluster ends. */
+struct insights {
+    struct insights *next;
+    struct insight insight[NOTES_AT_ONCE];
+};
+
+static void drop_insight(struct race *r, struct insight *i) {
+    if (--i->holders)
+        return;
+    for (unsigned l = 0; l < race_layers(r); l++)
+        vclock_drop(&r->clocks, i->now[l]);
+    i->next = r->free_insights;
+    r->free_insights = i;
+}
+
+/* Adds a block to the free insights. */
+static void make_insights(struct race *r) {
+    struct insights *m = xcalloc(1, sizeof *m);
+    m->next = r->made_insights;
+    r->made_insights = m;
+    for (uint32_t i = 0; i < NOTES_AT_ONCE; i++) {
+        m->insight[i].next = r->free_insights;
+        r->free_insights = &m->insight[i];
+    }
+}
+
+/* What a warp's threads know now; the caller holds it. */
+static struct insight *insight_of(struct race *r, struct warp_ops *w, const struct know *k) {
+    struct insight *i = w->latest;
+    if (i && memcmp(i->now, k->now, race_layers(r) * sizeof *k->now) == 0) {
+        i->holders++;
+        return i;
+    }
+    if (i)
+        drop_insight(r, i);
+    if (!r->free_insights)
+        make_insights(r);
+    w->latest = i = r->free_insights;
+    r->free_insights = i->next;
+    i->holders = 2;
+    for (unsigned l = 0; l < race_layers(r); l++)
+        i->now[l] = vclock_hold(k->now[l]);
+    return i;
+}
+
 /* The note is going: its record keeps what other clusters may still need. */
 static void note_ends(struct note *n) {
     if (n->record) {
@@ -46,8 +91,7 @@ void note_drop(struct race *r, struct note *n) {
     if (--n->holders)
         return;
     note_ends(n);
-    for (unsigned l = 0; l < LAYERS; l++)
-        vclock_drop(&r->clocks, n->now[l]);
+    drop_insight(r, n->insight);
     n->next = r->free_notes;
     r->free_notes = n;
 }
@@ -85,6 +129,10 @@ void notes_end(struct race *r) {
                 note_ends(&m->note[i]);
         xfree(m);
     }
+    for (struct insights *m = r->made_insights, *next; m; m = next) {
+        next = m->next;
+        xfree(m);
+    }
 }
 
 static struct note *new_note(struct race *r) {
@@ -92,6 +140,8 @@ static struct note *new_note(struct race *r) {
         make_notes(r);
     struct note *n = r->free_notes;
     r->free_notes = n->next;
+    for (size_t i = 0; r->free_notes && i < sizeof *n; i += 64) /* for the next one: it may have left the cache */
+        __builtin_prefetch((const char *)r->free_notes + i, 1);
     memset(n, 0, sizeof *n);
     return n;
 }
@@ -108,6 +158,8 @@ void notes_end_warp(struct race *r, struct warp_ops *w) {
     drop_list(r, w->stores);
     drop_list(r, w->bulk);
     drop_list(r, w->maps);
+    if (w->latest)
+        drop_insight(r, w->latest);
     xfree(w->bulk_groups);
     xfree(w->copies);
     xfree(w->tensor);
@@ -195,6 +247,7 @@ static void shorten(struct race *r, struct warp_ops *w) {
         note_drop(r, unlink_note(at));
     }
     w->num_bulk = keep + 1; /* with the new one */
+    w->writing = NULL;
 }
 
 /* A bulk or tensor store to global memory is two operations: the first reads shared memory, the second writes. `n` is
@@ -217,8 +270,10 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
     n->global_at = f->global_at;
     n->group = f->group;
     n->written = f->written;
-    for (unsigned l = 0; l < LAYERS; l++)
-        vclock_set(&r->clocks, &n->now[l], f->now[l]);
+    f->insight->holders++;
+    drop_insight(r, n->insight);
+    n->insight = f->insight;
+    n->now = f->now;
 }
 
 /* The number of bulk-groups that the lane has committed since the warp's first bulk operation. */
@@ -304,8 +359,8 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
     n->global_at = k->global_at;
-    for (unsigned l = 0; l < race_layers(r); l++)
-        n->now[l] = vclock_hold(k->now[l]);
+    n->insight = insight_of(r, &r->warps[n->warp].ops, k);
+    n->now = n->insight->now;
     enqueue(r, n, work);
     *event_op_watch(self, op) = n;
     return n;
@@ -318,8 +373,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
     n->read = n->written = (struct done){0};
     n->record = NULL;
     n->sum[0] = n->sum[1] = NULL; /* not a tcgen05.mma */
-    for (unsigned l = 0; l < LAYERS; l++)
-        vclock_hold(n->now[l]);
+    n->insight->holders++;
     note_drop(r, old);
     return *event_op_watch(self, op) = n;
 }
@@ -383,10 +437,8 @@ static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t b
 /* cp.async.bulk.wait_group: all but the latest `but` groups of each lane are complete; with .read only their reads. */
 static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {
     const struct warp_ops *w = &r->warps[warp].ops;
-    for (struct note **at = &r->warps[warp].ops.bulk; *at;) {
-        struct note *n = *at;
+    for (struct note *n = w->bulk; n != w->writing; n = n->next) {
         const uint32_t lane = lane_of(n);
-        at = &n->next;
         if (!(lanes >> lane & 1) || n->group + but >= w->bulk_groups[lane])
             continue;
         if (n->read.how == DONE_NOT)
@@ -431,13 +483,20 @@ static void wait_maps(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
 /* Drops operations from the list that no later wait can change: a store's second half once its write is complete, any
  * other once its read is. */
 static void forget_bulk(struct race *r, uint32_t warp) {
-    for (struct note **at = &r->warps[warp].ops.bulk; *at;)
-        if ((*at)->follows ? (*at)->written.how != DONE_NOT : (*at)->read.how != DONE_NOT) {
+    struct warp_ops *w = &r->warps[warp].ops;
+    struct note **at = &w->bulk, **writing = at;
+    while (*at != w->writing) {
+        struct note *n = *at;
+        if (n->follows ? n->written.how != DONE_NOT : n->read.how != DONE_NOT) {
             note_drop(r, unlink_note(at));
-            r->warps[warp].ops.num_bulk--;
-        } else {
-            at = &(*at)->next;
+            w->num_bulk--;
+            continue;
         }
+        at = &n->next;
+        if (!n->follows || n->read.how == DONE_NOT)
+            writing = at;
+    }
+    w->writing = *writing;
 }
 
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk) {
@@ -457,6 +516,8 @@ void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk)
 void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read) {
     r->warps[warp].ops.group_waited[bulk] = r->time;
     if (bulk) {
+        if (!read)
+            r->warps[warp].ops.writing = NULL;
         wait_bulk(r, warp, lanes, but, read);
         wait_maps(r, warp, lanes, but);
         forget_bulk(r, warp);
@@ -484,7 +545,7 @@ static void give_known(struct race *r, const struct note *n, struct meeting *m) 
     /* an observer at .cta scope takes only the NEAR layer of the meeting (take_scoped in know.c) */
     if (r->strict)
         vclock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
-    for (unsigned l = 0; l < LAYERS; l++) /* held until the vclock_step is over */
+    for (unsigned l = 0; l < race_layers(r); l++) /* held until the vclock_step is over */
         vclock_drop(&r->clocks, others[l]);
 }
 
@@ -502,7 +563,7 @@ static bool is_carried(const struct note *n, const struct carried *c) {
         return false;
     return (c->latest && c->latest->now[LAYER_RAN] == n->now[LAYER_RAN]) ||
            (c->before && c->before->warp == n->warp && c->before->lanes == n->lanes &&
-            memcmp(c->before->now, n->now, sizeof n->now) == 0);
+            (c->before->now == n->now || memcmp(c->before->now, n->now, sizeof n->insight->now) == 0));
 }
 
 /* What the issuers knew of others passes on as they knew it: they had acquired it, so it was performed before the

@@ -38,40 +38,49 @@ struct shared_part {
 };
 void shared_part_drop(struct shared_part *p);
 
+/* An insight: what threads knew at the issue of operations. Those that a thread issues in a row mostly share it. */
+struct insight {
+    uint32_t holders;
+    struct insight *next; /* in race.free_insights */
+    struct vclock *now[LAYERS];
+};
+
 /* A note: what is remembered of an asynchronous operation. It lives from the issue until its last holder drops it.
  * Holders are the operation until it completes, the lists of operations that no wait has covered, and the shadow of
  * memory while it remembers the operation. */
 struct note {
+    /* asked most, so side by side: */
     uint32_t holders;
-    enum event_agent agent;
-    const char *name; /* as reports name it */
-    struct cta *cta;  /* of the issuer */
-    struct mach_origin origin;
-    uint64_t number;               /* of the operation in its CTA (struct async_op) */
     uint32_t warp, lanes;          /* the issuer's warp in the cluster, */
     uint32_t time;                 /* and the time of the issue */
-    uint64_t clock;                /* of the island: distinguishes executions of the instruction */
-    uint32_t source;               /* shared offset of its source */
-    struct vclock *now[LAYERS];    /* what its issuers knew at the issue */
-    uint32_t fenced_at, global_at; /* and how far a proxy fence covered their own accesses: struct know */
-    struct done read, written;     /* its reads and writes of shared or tensor memory */
-    struct done then;              /* a later operation of another thread that runs after it (9.7.16.6.4.3) */
+    uint64_t number;               /* of the operation in its CTA (struct async_op) */
+    struct note *next;             /* in a list of struct warp_ops, or in race.free_notes */
     bool spanned;                  /* the shadow remembers its bytes since the issue, and ignores them when it runs */
     bool tensor;                   /* tcgen05.mma, .cp, .shift, .commit */
-    bool shifts, copies_4x256b;    /* tcgen05.shift, tcgen05.cp.4x256b */
-    struct tensor_times before;    /* of tcgen05.mma, .cp and .shift: what its thread had issued before */
-    bool loads, used;              /* tcgen05.ld; a register of it was used */
     bool reduces;                  /* its writes to shared memory are a reduction */
-    bool signals;                  /* it signals an mbarrier and is in no group; */
-    uint32_t mbar_rank, mbar_off;  /* that mbarrier */
-    bool fresh;                    /* tcgen05.mma that does not add to D */
     bool follows;                  /* the second half of a store: its writes to global memory */
-    uint32_t cta_group, d, m, n;   /* for tcgen05 operations: shape, and address of D */
     uint32_t group;                /* its bulk-group: how many its lane had committed before */
-    struct note *next;             /* in a list of struct warp_ops, or in race.free_notes */
-    struct op_record *record;      /* its record until the launch ends, or NULL */
-    struct event_rows a_rows;      /* tcgen05.mma: the rows of D for rows of operand A, */
-    struct shared_part *sum[2];    /* and the shadow's sums that it adds to, in its CTA and the peer */
+    struct done read, written;     /* its reads and writes of shared or tensor memory */
+    struct done then;              /* a later operation of another thread that runs after it (9.7.16.6.4.3) */
+    struct insight *insight;       /* what its issuers knew at the issue: */
+    struct vclock *const *now;     /* its clocks, by layer */
+    uint32_t fenced_at, global_at; /* and how far a proxy fence covered their own accesses: struct know */
+    uint32_t cta_group, d, m, n;   /* for tcgen05 operations: shape, and address of D */
+    struct cta *cta;               /* of the issuer */
+    enum event_agent agent;
+    bool shifts, copies_4x256b;   /* tcgen05.shift, tcgen05.cp.4x256b */
+    bool loads, used;             /* tcgen05.ld; a register of it was used */
+    bool fresh;                   /* tcgen05.mma that does not add to D */
+    bool signals;                 /* it signals an mbarrier and is in no group; */
+    uint32_t mbar_rank, mbar_off; /* that mbarrier */
+    struct tensor_times before;   /* of tcgen05.mma, .cp and .shift: what its thread had issued before */
+    struct op_record *record;     /* its record until the launch ends, or NULL */
+    struct event_rows a_rows;     /* tcgen05.mma: the rows of D for rows of operand A, */
+    struct shared_part *sum[2];   /* and the shadow's sums that it adds to, in its CTA and the peer */
+    const char *name;             /* as reports name it */
+    struct mach_origin origin;
+    uint64_t clock;  /* of the island: distinguishes executions of the instruction */
+    uint32_t source; /* shared offset of its source */
 };
 
 /* What is remembered of an operation that accessed global memory, until the launch ends: after the end of its cluster,
@@ -107,6 +116,8 @@ struct warp_ops {
     struct note *loads, *stores; /* tcgen05.ld and .st */
     struct note *bulk;           /* operations in bulk-groups of its lanes; */
     uint32_t num_bulk;           /* their number */
+    struct note *writing;        /* from here on, second halves of stores that wait only for their writes; or NULL */
+    struct insight *latest;      /* of the operation that was issued last, or NULL */
     struct note *maps;           /* loads that signal an mbarrier, with their tensor map in global memory */
     uint32_t *bulk_groups;       /* number committed by each lane, or NULL */
     struct lane_copies *copies;  /* of each lane, or NULL */

@@ -84,6 +84,15 @@ struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t 
 void mbars_begin(struct race *r, const struct event_life *e);
 void mbars_end(struct race *r, const struct event_life *e);
 void mbars_forget(struct race *r, struct mbars *b);
+/* Fetches what mbars_sync needs of a warp, which may have left the cache. */
+static inline void mbars_expect(const struct mbar_watch *m, uint32_t warp) {
+    if (m->uses)
+        __builtin_prefetch(&m->uses[warp], 1);
+    if (m->parts)
+        __builtin_prefetch(&m->parts[warp], 1);
+    __builtin_prefetch(m->seen);
+    __builtin_prefetch(m->m.open, 1);
+}
 /* On SYNC_MBAR_*; `n` is the note of the operation that does it, or NULL. */
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n);
 /* The same for arrivals of lanes together, one event for each, the last of them now. */

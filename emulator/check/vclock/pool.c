@@ -86,13 +86,15 @@ struct vclock *vclock_hold(struct vclock *c) {
     return c;
 }
 
-void vclock_drop(struct vclock_pool *p, struct vclock *c) {
-    if (!c || --c->holders)
+void vclock_drop_other(struct vclock_pool *p, struct vclock *c) {
+    if (--c->holders)
         return;
-    xfree(c->many);
+    if (c->many)
+        xfree(c->many);
     c->many = NULL;
     c->num_many = 0;
-    far_drop(p->far, c->far);
+    if (c->far)
+        far_drop(p->far, c->far);
     c->far = NULL;
     if (c->tokens != p->room) /* too small for reuse: its block keeps it until the pool closes */
         return;

@@ -48,7 +48,11 @@ uint32_t vclock_new_token(struct vclock_pool *p);
 
 /* Adds and removes a holder. */
 struct vclock *vclock_hold(struct vclock *c);
-void vclock_drop(struct vclock_pool *p, struct vclock *c);
+void vclock_drop_other(struct vclock_pool *p, struct vclock *c);
+static inline void vclock_drop(struct vclock_pool *p, struct vclock *c) {
+    if (c)
+        vclock_drop_other(p, c);
+}
 /* *to drops its clock and holds `c`. */
 void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *c);
 static inline void vclock_set(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
