@@ -103,6 +103,8 @@ static void sync_of_mbar(const struct listener *self, struct race *r, const stru
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!m)
         return;
+    if (!n)
+        mbars_expect(m, race_warp_of(r, &e->by));
     verdict_mbar_sync(r, e, m, n);
     mbars_sync(r, e, m, n);
 }
@@ -212,6 +214,7 @@ static void issued(const struct listener *self, struct checked *c, const struct 
     struct race *r = &c->known;
     const struct async_op *op = e->by.op;
     struct event_work work = {0};
+    shadow_expect(c->shadow, op);
     op->kind->describe(op, &work);
     struct note *n = note_issued(r, self, e, &work);
     if (work.signals && (n->agent == AGENT_TMA || n->agent == AGENT_BULK))

@@ -163,17 +163,16 @@ static void sort(struct cells *c, struct region *region) {
 /* The end of the last row, in the region. */
 static uint32_t end_of(const struct listed *l) { return l->at + (l->rows - 1u) * l->who.stride + l->size; }
 
-/* May two accesses share a byte? */
-static bool may_share(const struct listed *a, const struct listed *b) {
-    const uint32_t end_a = end_of(a), end_b = end_of(b);
+/* May two accesses share a byte, each of which ends after the other one's begin? */
+static inline bool may_share(const struct listed *a, const struct listed *b) {
     const uint32_t stride = a->rows > 1 ? a->who.stride : b->who.stride;
-    if (a->at >= end_b || b->at >= end_a)
-        return false;
     if (!stride || (a->rows > 1 && b->rows > 1 && a->who.stride != b->who.stride))
         return true;
     /* both repeat with one stride: within it, b begins `further` bytes after a. They are apart if b begins after the
      * end of a's row, and ends before a's next row begins */
-    const uint32_t further = a->at <= b->at ? (b->at - a->at) % stride : (stride - (a->at - b->at) % stride) % stride;
+    const uint32_t away = a->at <= b->at ? b->at - a->at : a->at - b->at;
+    const uint32_t rest = away < stride ? away : away % stride; /* mostly both begin in one row */
+    const uint32_t further = a->at <= b->at || !rest ? rest : stride - rest;
     return further < a->size || further + b->size > stride;
 }
 
@@ -187,16 +186,20 @@ static void extend(struct extent *x, const struct listed *l) {
     x->to = end > x->to ? end : x->to;
 }
 
+/* May one of so many share a byte with `l`? */
+static bool may_share_any(const struct listed *list, uint32_t num, const struct listed *l) {
+    const uint32_t end = end_of(l);
+    for (uint32_t i = 0; i < num; i++)
+        if (list[i].at < end && l->at < end_of(&list[i]) && may_share(&list[i], l))
+            return true;
+    return false;
+}
+
 /* May the access share bytes with a listed one, and is one of the two a write? */
 static bool may_conflict(const struct region *region, const struct listed *l) {
     const bool writes = l->who.flags & MARK_WRITE;
-    for (uint32_t i = 0; is_in(&region->written, l) && i < region->num_writes; i++)
-        if (may_share(&region->writes[i], l))
-            return true;
-    for (uint32_t i = 0; writes && is_in(&region->read, l) && i < region->num_reads; i++)
-        if (may_share(&region->reads[i], l))
-            return true;
-    return false;
+    return (is_in(&region->written, l) && may_share_any(region->writes, region->num_writes, l)) ||
+           (writes && is_in(&region->read, l) && may_share_any(region->reads, region->num_reads, l));
 }
 
 /* Must the region's accesses move to its pages, because this one cannot be listed with them? */

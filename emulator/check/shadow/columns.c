@@ -22,6 +22,7 @@ struct area {
 struct columns_watch {
     struct area *areas;
     uint32_t num, cap;
+    bool alone; /* none of them has a cell of the latest */
     struct area
         lost; /* columns and lanes of areas that were forgotten since the allocation; `write`: some were writes */
     struct pair_alloc alloc;                                /* a dealloc of its pair must be ordered after it */
@@ -92,15 +93,35 @@ static void judge_lost(const struct race *r, const struct columns_watch *c, cons
         race_lost(r, BOUND_AREAS);
 }
 
+/* Does the access come to the same cells as the latest, which shares them with no other? */
+static bool is_again(const struct columns_watch *c, const struct area *a) {
+    const struct area *latest = c->num ? &c->areas[c->num - 1] : NULL;
+    return latest && c->alone && latest->from == a->from && latest->to == a->to &&
+           memcmp(latest->lanes, a->lanes, sizeof a->lanes) == 0;
+}
+
+/* Is it the next tcgen05.mma of the same thread into the same accumulator? They run in the order of issue (9.7.16.6.2).
+ */
+static bool goes_on(const struct note *first, const struct note *n) {
+    return first->agent == AGENT_TENSOR_CORE && n->agent == AGENT_TENSOR_CORE && first->warp == n->warp &&
+           first->lanes == n->lanes && first->cta_group == n->cta_group && first->d == n->d && first->m == n->m &&
+           first->n == n->n && first->time <= n->time;
+}
+
 /* Compares the new area with all remembered ones. Those that it covers and comes after are dropped. */
 static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c, const struct area *a,
                       const struct viewer *v) {
-    bool told = false;
+    bool told = false, alone = true;
     judge_lost(r, c, a);
-    for (uint32_t i = 0; i < c->num; i++)
-        if (overlap(&c->areas[i], a) && judge(r, owner, &c->areas[i], a, v, &told) && covers(a, &c->areas[i]) &&
-            (a->write || !c->areas[i].write))
+    for (uint32_t i = 0; i < c->num; i++) {
+        if (!overlap(&c->areas[i], a))
+            continue;
+        if (judge(r, owner, &c->areas[i], a, v, &told) && covers(a, &c->areas[i]) && (a->write || !c->areas[i].write))
             drop_area(r, c, i--);
+        else
+            alone = false;
+    }
+    c->alone = alone;
 }
 
 /* Once one CTA of the pair has executed its tcgen05.dealloc, nothing may use the columns. */
@@ -122,8 +143,13 @@ void columns_access(struct race *r, struct columns *columns, const struct event_
     a.to = a.from + e->columns;
     memcpy(a.lanes, e->tmem_lanes, sizeof a.lanes);
     check_closing(e, c, &a);
-    const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
-    judge_all(r, e->owner, c, &a, &v);
+    if (a.write && is_again(c, &a) && goes_on(c->areas[c->num - 1].note, n)) {
+        judge_lost(r, c, &a);
+        drop_area(r, c, c->num - 1);
+    } else {
+        const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
+        judge_all(r, e->owner, c, &a, &v);
+    }
     sums_columns(r, &columns->sums, e, n);
     if (c->num && c->num >= race_bound(r, BOUND_AREAS))
         forget_area(r, c);
@@ -154,6 +180,7 @@ static void given_back(struct race *r, const struct columns_watch *c, const stru
 static void forget_columns(struct race *r, struct columns *columns, const struct event_life *e) {
     struct columns_watch *c = watch_of(columns);
     sums_gone(&columns->sums, e->column, e->column + e->columns);
+    c->alone = false; /* the latest may go, or its place in the list */
     for (uint32_t i = 0; i < c->num; i++)
         if (c->areas[i].from < e->column + e->columns && e->column < c->areas[i].to)
             drop_area(r, c, i--);

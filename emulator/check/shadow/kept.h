@@ -74,11 +74,12 @@ static inline struct stamp share_part(const struct stamp *s, uint32_t byte) {
 }
 static inline bool is_shared(const struct word *quad) { return (quad->wrote.lane | quad->read.lane) >= SHARE; }
 
-/* Pieces: the bytes of a span that is not contiguous. Spans share them; the last holder frees them. */
+/* Pieces: the bytes of a span that is not contiguous. Spans share them, also spans in different places, such as the
+ * stages of an operand; the last holder frees them. */
 struct pieces {
     uint32_t holders;
     uint32_t num, size, rows, stride; /* num pieces of `size` bytes, repeated `rows` times, `stride` apart */
-    uint32_t at[];
+    uint32_t at[];                    /* of each, from the first byte of the span */
 };
 
 /* A span: bytes of shared memory that an operation reads or writes; until a later span that is ordered after it covers
@@ -112,13 +113,36 @@ struct block {
     struct group wrote[BLOCK_BYTES / GROUP_BYTES], read[BLOCK_BYTES / GROUP_BYTES];
 };
 
+/* A slab: bytes in which each lane of one warp has a row of 1 << shift bytes. All accesses of threads there are those of
+ * the slab, instead of stamps: as long as all are by this warp's lanes to quads of their own rows. */
+#define SLAB_ACCESSES 16u
+struct slab {
+    uint32_t begin;
+    uint16_t warp;
+    uint8_t shift;
+    uint8_t next; /* access that comes next if they come as before */
+    uint32_t num;
+    uint8_t *held; /* the values that were written; NULL: none */
+    struct slab_access {
+        uint32_t time;
+        bool writes;
+        uint8_t quad[VCLOCK_LANES]; /* the number of each lane's quad in the slab */
+    } list[SLAB_ACCESSES];          /* the latest of each kind with these quads */
+};
+
 /* The spans that have bytes in the same SPANS_BYTES of shared memory, until the cluster ends. An operand of a stage has
  * mostly that size. */
 #define SPANS_BYTES 16384u
 struct spans {
     struct span *span;
     uint32_t num, cap;
-    bool any_lost; /* spans were forgotten (BOUND_SPANS), */
+    /* The bytes at which each write is one that the tensor core knew, in an operation that these lanes issued at `time`.
+     * Their later operations know no less. Until the next write. */
+    struct settled {
+        uint32_t from, to, warp, lanes, time; /* lanes 0: none */
+    } settled;
+    uint64_t reads; /* bit for each read, by a hash of its range; perhaps some are gone */
+    bool any_lost;  /* spans were forgotten (BOUND_SPANS), */
     struct lost_bytes {
         uint32_t from, to; /* from == to: none */
     } lost[2];             /* at these bytes: reads, writes */
@@ -140,10 +164,14 @@ struct bytes_watch {
     struct block *block;
     struct spans *spans;
     struct calm calm;
-    struct readers *lists; /* readers of places that several threads have read */
+    struct slab *slabs;
+    uint32_t num_slabs, cap_slabs;
+    uint8_t slab_at[SMEM_MOST / GROUP_BYTES]; /* for each group: number of its slab + 1, or 0 */
+    struct readers *lists;                    /* readers of places that several threads have read */
     uint32_t num_lists, cap_lists;
     bool lost_readers;     /* a list has dropped some */
     uint64_t most_readers; /* limit for one list: BOUND_READERS */
+    uint64_t most_spans;   /* BOUND_SPANS */
     uint32_t free_lists;   /* first free list + 1 */
     struct split *splits;  /* words that are split into bytes */
     uint32_t num_splits, cap_splits;

@@ -37,11 +37,6 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
-/* Does the operation know all accesses of the group? */
-static bool knows_group(struct touch *t, const struct group *g) {
-    return !g->time || (!g->mixed && is_known(t, &(struct stamp){g->time, {{g->warp, 0, 0}}}));
-}
-
 /* From now on quads [i, end) of a block count. */
 static inline void part_lines(struct block *k, uint32_t i, uint32_t end) {
     for (uint32_t line = i * QUAD / LINE; k->lined && line * LINE < end * QUAD; line++)
@@ -166,10 +161,11 @@ static bool any_groups(const struct bytes_watch *b, uint32_t from, uint32_t to) 
 /* The CPU does not foresee the addresses of an operand's pieces, which are a stride apart. If their CTA has not run for
  * long, what is remembered of them may have left the cache. So this fetches it for a piece that will be compared soon.
  */
-static void expect_piece(const struct bytes_watch *b, const struct pieces *p, uint32_t number) {
+static void expect_piece(const struct bytes_watch *b, const struct span *s, uint32_t number) {
+    const struct pieces *p = s->pieces;
     if (number >= p->rows * p->num)
         return;
-    const uint32_t at = p->at[number % p->num] + number / p->num * p->stride;
+    const uint32_t at = s->from + p->at[number % p->num] + number / p->num * p->stride;
     const struct word *quads = at / BLOCK_BYTES < b->num_blocks ? b->block[at / BLOCK_BYTES].quads : NULL;
     if (!quads)
         return;
@@ -183,6 +179,7 @@ void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, con
         return;
     struct viewer mine = *v;
     struct touch t = {.r = r, .owner = owner, .b = b, .v = &mine, .writes = s->write, .known_warp = UINT32_MAX};
+    slabs_engine(&t, s);
     if (!s->pieces) {
         engine_range(&t, s->from, s->to);
         return;
@@ -191,9 +188,9 @@ void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, con
     t.rows = s->rows ? &rows : NULL;
     for (uint32_t g = 0; g < s->pieces->rows; g++)
         for (uint32_t i = 0; i < s->pieces->num; i++) {
-            const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
+            const uint32_t at = s->from + s->pieces->at[i] + g * s->pieces->stride;
             t.piece = g * s->pieces->num + i;
-            expect_piece(b, s->pieces, t.piece + PIECES_AHEAD);
+            expect_piece(b, s, t.piece + PIECES_AHEAD);
             engine_range(&t, at, at + s->pieces->size);
         }
 }

@@ -46,6 +46,7 @@ static __attribute__((noinline)) void begin(const struct race *r, struct bytes_w
     b->num_spans = (owner->smem_end + SPANS_BYTES - 1) / SPANS_BYTES;
     b->spans = xcalloc(b->num_spans, sizeof *b->spans);
     b->most_readers = race_bound(r, BOUND_READERS);
+    b->most_spans = race_bound(r, BOUND_SPANS);
     b->epochs = epochs_fit(r) ? epochs_new(r, owner) : NULL;
 }
 
@@ -59,30 +60,38 @@ static inline struct bytes_watch *bytes_of(struct shadow *s, const struct cta *o
 
 /* --- operations on shared memory ---------------------------------------------------------------------------------- */
 
-/* The pieces of an access, valid until the next one. */
-static struct pieces *pieces_of(struct shadow *s, const struct event_access *e) {
+/* The work buffer for the pieces of an access, valid until the next one. */
+static struct pieces *pieces_for(struct shadow *s, const struct event_access *e) {
     const uint32_t num = e->pieces ? e->pieces : 1;
     if (num > s->num_pieces) {
         s->num_pieces = num;
         s->pieces = xrealloc_array(s->pieces, 1, sizeof *s->pieces + num * sizeof *s->pieces->at);
     }
-    struct pieces *p = s->pieces;
-    *p = (struct pieces){0, num, e->size, e->rows, (uint32_t)e->stride};
-    for (uint32_t i = 0; i < num; i++)
-        p->at[i] = (uint32_t)e->at[i];
-    return p;
+    s->pieces->holders = 0;
+    s->pieces->num = num;
+    s->pieces->size = e->size;
+    s->pieces->rows = e->rows;
+    s->pieces->stride = (uint32_t)e->stride;
+    return s->pieces;
 }
 
-/* The span of an operation's access, without its pieces: from the first byte to the last. */
-static struct span span_of(const struct event_access *e, struct note *n) {
-    struct span s = {UINT32_MAX, 0, n, e->effect & EFFECT_WRITE, e->of_a, NULL};
-    for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++) {
-        const uint32_t at = (uint32_t)e->at[i];
-        s.from = at < s.from ? at : s.from;
-        s.to = at > s.to ? at : s.to;
+/* The span of an operation's access: from the first byte to the last. */
+static struct span span_of(struct shadow *s, const struct event_access *e, struct note *n) {
+    struct pieces *const p = pieces_for(s, e);
+    int32_t from = INT32_MAX, last = 0; /* so every host's vectors can compare them */
+    for (uint32_t i = 0; i < p->num; i++) {
+        const int32_t at = (int32_t)e->at[i];
+        from = at < from ? at : from;
+        last = at > last ? at : last;
     }
-    s.to += e->size + (e->rows - 1) * (uint32_t)e->stride;
-    return s;
+    for (uint32_t i = 0; i < p->num; i++)
+        p->at[i] = (uint32_t)e->at[i] - (uint32_t)from;
+    return (struct span){.from = (uint32_t)from,
+                         .to = (uint32_t)last + e->size + (e->rows - 1) * (uint32_t)e->stride,
+                         .note = n,
+                         .write = e->effect & EFFECT_WRITE,
+                         .rows = e->of_a,
+                         .pieces = p->num > 1 || p->rows > 1 ? p : NULL};
 }
 
 /* An operation's span is compared with accesses of threads, then with other operations, and remembered. */
@@ -94,15 +103,28 @@ static void put(struct shadow *s, struct cta *owner, const struct viewer *v, con
 
 /* An operation's access to shared memory, when it runs; not for copies, which are remembered from their issue. */
 static __attribute__((noinline)) void engine(struct shadow *s, struct note *n, const struct event_access *e) {
-    struct span span = span_of(e, n);
-    if (e->pieces > 1 || e->rows > 1)
-        span.pieces = pieces_of(s, e);
+    const struct span span = span_of(s, e, n);
     if (e->of_a)
         n->a_rows = *e->of_a;
     if (e->effect == EFFECT_ATOMIC)
         n->reduces = true;
     const struct viewer v = viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
     put(s, e->owner, &v, &span);
+}
+
+/* The same for a part of shared memory. */
+static void expect(const struct shadow *s, const struct cta *owner, uint32_t from, uint32_t bytes) {
+    const struct bytes_watch *b = &s->ctas[owner->rank].bytes;
+    for (uint32_t k = from / SPANS_BYTES; b->spans && k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
+        for (uint32_t i = 0; i < 16 && i <= b->spans[k].num; i += 64 / sizeof *b->spans[k].span)
+            __builtin_prefetch(b->spans[k].span + i, 1);
+}
+
+void shadow_expect(const struct shadow *s, const struct async_op *op) {
+    if (op->dst_bytes)
+        expect(s, op->dst, op->dst_off, op->dst_bytes);
+    if (op->src_bytes)
+        expect(s, op->cta, op->src_off, op->src_bytes);
 }
 
 /* A copy's bytes are remembered from its issue, because it may access them from now on. */

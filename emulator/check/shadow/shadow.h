@@ -29,7 +29,9 @@ void shadow_free(struct shadow *s);
 
 /* On an access to memory; `n` is the note of the operation that makes it, or NULL: threads do. */
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n);
-/* At the issue of an operation: from now on it may read and write what `op` names. */
+/* At the issue of an operation: from now on it may read and write what `op` names. And before that: fetches what is
+ * remembered there, which may have left the cache. */
+void shadow_expect(const struct shadow *s, const struct async_op *op);
 void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op);
 /* On SYNC_BAR_*: a barrier of the CTA orders what its threads did. */
 void shadow_sync(struct shadow *s, const struct event_sync *e);

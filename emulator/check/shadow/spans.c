@@ -11,7 +11,7 @@
 
 #define ANSWERS 16u /* verdicts cached in struct coming, by note.number */
 
-/* Are they the same bytes? */
+/* Are they the same bytes, if both spans begin at the same one? */
 static bool same_pieces(const struct pieces *a, const struct pieces *b) {
     return a == b || (a && b && a->num == b->num && a->rows == b->rows && a->stride == b->stride &&
                       a->size == b->size && memcmp(a->at, b->at, a->num * sizeof *a->at) == 0);
@@ -25,7 +25,7 @@ static bool covers(const struct span *s, uint32_t at, uint32_t size) {
         return true;
     for (uint32_t g = 0; g < s->pieces->rows; g++)
         for (uint32_t i = 0; i < s->pieces->num; i++) {
-            const uint32_t p = s->pieces->at[i] + g * s->pieces->stride;
+            const uint32_t p = s->from + s->pieces->at[i] + g * s->pieces->stride;
             if (at < p + s->pieces->size && p < at + size)
                 return true;
         }
@@ -40,7 +40,7 @@ static uint32_t common(const struct span *a, const struct span *b) {
         return b->pieces ? common(b, a) : a->from > b->from ? a->from : b->from;
     for (uint32_t g = 0; g < a->pieces->rows; g++)
         for (uint32_t i = 0; i < a->pieces->num; i++) {
-            const uint32_t p = a->pieces->at[i] + g * a->pieces->stride;
+            const uint32_t p = a->from + a->pieces->at[i] + g * a->pieces->stride;
             if (covers(b, p, a->pieces->size))
                 return p;
         }
@@ -59,7 +59,7 @@ static const struct rows *common_rows(const struct span *a, const struct span *b
     rows->owner = owner;
     for (uint32_t g = 0; g < a->pieces->rows; g++)
         for (uint32_t i = 0; i < a->pieces->num; i++)
-            if (covers(b, a->pieces->at[i] + g * a->pieces->stride, a->pieces->size))
+            if (covers(b, a->from + a->pieces->at[i] + g * a->pieces->stride, a->pieces->size))
                 sums_add_piece(rows, g * a->pieces->num + i);
     return rows;
 }
@@ -168,11 +168,12 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces to keep for a span, which holds them. A stage has the same pieces in each round, so the latest are cached. */
+/* Pieces to keep for a span, which holds them. The stages of an operand have the same ones, so the latest are cached.
+ */
 static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p) {
     if (!p)
         return NULL;
-    const uint32_t key = (p->at[0] + p->num * 7 + p->rows) * 0x9e3779b1u;
+    const uint32_t key = (p->at[p->num - 1] + p->num * 7 + p->rows) * 0x9e3779b1u;
     struct pieces **at = &latest[key / (UINT32_MAX / LATEST_PIECES + 1)];
     if (!same_pieces(*at, p)) {
         spans_drop_pieces(*at);
@@ -187,10 +188,12 @@ static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p
 /* A new span, for one call of spans_put; and its verdicts so far: the next spans mostly have the same notes. */
 struct coming {
     struct race *r;
+    struct bytes_watch *b;
     struct cta *owner;
     const struct viewer *v;
     const struct span *s;
-    bool told; /* a conflict of this span has been reported */
+    bool told;  /* a conflict of this span has been reported */
+    bool asked; /* the cache is in use: */
     struct answer {
         const struct note *note;      /* of the old span */
         bool write, conflict, behind; /* the old span is a write; they conflict; the new one is ordered after it */
@@ -200,6 +203,9 @@ struct coming {
 
 /* The verdict about the new span and `old`: from the cache, or new. */
 static const struct answer *ask(struct coming *c, const struct span *old) {
+    for (uint32_t i = 0; i < ANSWERS && !c->asked; i++)
+        c->answer[i].note = NULL; /* the rest is not read */
+    c->asked = true;
     struct answer *a = &c->answer[old->note->number % ANSWERS];
     if (a->note == old->note && a->write == old->write)
         return a;
@@ -213,46 +219,133 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
     return a;
 }
 
-/* Compares the new span with those of k, and adds it. */
-static void put_span(struct coming *c, struct spans *k) {
+/* Fast path: a bit for the range of a span, of 64. */
+static inline uint64_t range_bit(const struct span *s) {
+    return UINT64_C(1) << ((s->from * 0x9e3779b1u ^ s->to * 0x85ebca6bu) >> 26);
+}
+
+/* The lane that reads an operand. */
+static inline struct settled operand_of(const struct span *s) {
+    const struct note *n = s->note;
+    const bool operand = !s->write && n->tensor && !(n->lanes & (n->lanes - 1));
+    return (struct settled){0, UINT32_MAX, n->warp, operand ? n->lanes : 0, n->time};
+}
+
+/* Are the lanes of *mine those of *k, in an operation that they have not issued before that of *k? */
+static bool is_settled(const struct settled *k, const struct settled *mine) {
+    return mine->lanes && mine->lanes == k->lanes && mine->warp == k->warp && mine->time >= k->time;
+}
+
+/* The read of an operand by `n` was compared with a write. Will later reads by the same lanes break no rule with it,
+ * either? Lanes only learn more, and the write of a copy that signals an mbarrier stays complete once it is. */
+static bool stays_known(const struct answer *a, const struct note *n) {
+    return !a->rule && !a->note->tensor && a->note->written.how == DONE_TOKEN && a->note->time <= n->time;
+}
+
+/* Compares the new span with `old`, which may have bytes of it. True: the new one replaces it. */
+static inline bool meet_span(struct coming *c, const struct span *old, const struct answer *a) {
     const struct span *s = c->s;
-    if (k->any_lost)
-        judge_lost(c->r, k, s->from, s->to, s->write);
-    for (uint32_t i = 0; i < k->num; i++) {
-        struct span *old = &k->span[i];
-        if (s->from >= old->to || old->from >= s->to || (!s->write && !old->write && !supersedes(s, old)))
-            continue;
-        const struct answer *a = ask(c, old);
-        const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
-        if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule)) {
-            struct rows rows = {.comes = s->rows};
-            const struct conflict f = verdict_note_conflict(c->r, a->rule, old->note, old->write, c->v, s->write,
-                                                            &(struct spot){IN_SHARED, c->owner, at});
-            c->told = sums_tell(c->r, common_rows(s, old, c->owner, &rows), &f);
-        }
-        if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
-            drop_span(c->r, k, i--);
+    const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
+    if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule)) {
+        struct rows rows = {.comes = s->rows};
+        const struct conflict f = verdict_note_conflict(c->r, a->rule, old->note, old->write, c->v, s->write,
+                                                        &(struct spot){IN_SHARED, c->owner, at});
+        c->told = sums_tell(c->r, common_rows(s, old, c->owner, &rows), &f);
     }
-    if (k->num && k->num >= race_bound(c->r, BOUND_SPANS))
-        forget_span(c->r, k);
-    k->span = xgrow(k->span, k->num, &k->cap, sizeof *k->span);
+    return (a->behind || at != UINT32_MAX) && supersedes(s, old);
+}
+
+/* The read of a tensor core's operand has been compared with all writes of k. None breaks a rule with it at the bytes
+ * of *mine; they are joined with those before, if these are the same lanes'. */
+static void settle(struct settled *k, const struct settled *mine) {
+    const bool joins = is_settled(k, mine) && mine->from <= k->to && k->from <= mine->to;
+    const uint32_t from = joins && k->from < mine->from ? k->from : mine->from;
+    const uint32_t to = joins && k->to > mine->to ? k->to : mine->to;
+    *k = *mine;
+    k->from = from;
+    k->to = to;
+}
+
+/* The new span has been compared with those of k: adds it. */
+static inline void add_span(struct race *r, struct bytes_watch *b, struct spans *k, const struct span *s) {
+    if (k->num && k->num >= b->most_spans)
+        forget_span(r, k);
+    if (k->num == k->cap)
+        k->span = xgrow(k->span, k->num, &k->cap, sizeof *k->span);
     k->span[k->num++] = *s;
+    k->reads |= s->write ? 0 : range_bit(s);
     if (s->pieces)
         s->pieces->holders++;
     note_hold(s->note);
+}
+
+/* Fast path of put_span: adds a read of an operand if its lanes knew all writes there before, and if there is no equal
+ * read that it would replace. */
+static inline bool put_settled(struct coming *c, struct spans *k, const struct settled *mine) {
+    const struct span *s = c->s;
+    if (!is_settled(&k->settled, mine) || s->from < k->settled.from || k->settled.to < s->to || k->any_lost ||
+        k->reads & range_bit(s))
+        return false;
+    add_span(c->r, c->b, k, s);
+    return true;
+}
+
+/* An old span has no bytes of the new one: what is said of writes ends there. */
+static inline void end_at(struct settled *mine, const struct span *s, const struct span *old) {
+    if (s->from >= old->to)
+        mine->from = old->to > mine->from ? old->to : mine->from;
+    else
+        mine->to = old->from < mine->to ? old->from : mine->to;
+}
+
+/* Spans have gone: k->reads, unless they are many. */
+static void find_reads(struct spans *k) {
+    k->reads = k->num > 64 ? UINT64_MAX : 0;
+    for (uint32_t i = 0; i < k->num && k->num <= 64; i++)
+        k->reads |= k->span[i].write ? 0 : range_bit(&k->span[i]);
+}
+
+/* Compares the new span with those of k, and adds it. `mine`: its lanes, if it is an operand. */
+static void put_span(struct coming *c, struct spans *k, struct settled mine) {
+    const struct span *s = c->s;
+    const uint32_t num = k->num;
+    if (k->any_lost)
+        judge_lost(c->r, k, s->from, s->to, s->write);
+    for (uint32_t i = 0; i < k->num; i++) {
+        const struct span *old = &k->span[i];
+        if (s->from >= old->to || old->from >= s->to) {
+            if (mine.lanes && old->write)
+                end_at(&mine, s, old);
+            continue;
+        }
+        if (!s->write && !old->write && !supersedes(s, old))
+            continue;
+        const struct answer *a = ask(c, old);
+        if (mine.lanes && old->write && !stays_known(a, s->note))
+            mine.lanes = 0;
+        if (meet_span(c, old, a))
+            drop_span(c->r, k, i--);
+    }
+    if (k->num < num)
+        find_reads(k);
+    if (s->write)
+        k->settled.lanes = 0;
+    else if (mine.lanes)
+        settle(&k->settled, &mine);
+    add_span(c->r, c->b, k, s);
 }
 
 void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
                struct pieces **latest) {
     struct span mine = *s;
     struct coming c;
-    c.r = r, c.owner = owner, c.v = v, c.s = &mine, c.told = false;
-    for (uint32_t i = 0; i < ANSWERS; i++)
-        c.answer[i].note = NULL; /* the rest is not read */
+    c.r = r, c.b = b, c.owner = owner, c.v = v, c.s = &mine, c.told = c.asked = false;
     b->calm.lanes = 0;
     mine.pieces = keep_pieces(latest, s->pieces);
+    const struct settled lanes = operand_of(s);
     for (uint32_t k = s->from / SPANS_BYTES; k <= (s->to - 1) / SPANS_BYTES && k < b->num_spans; k++)
-        put_span(&c, &b->spans[k]);
+        if (!put_settled(&c, &b->spans[k], &lanes))
+            put_span(&c, &b->spans[k], lanes);
     spans_drop_pieces(mine.pieces);
 }
 

@@ -195,8 +195,7 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
         touch_place(t, &s->byte[i - base], i, 1);
 }
 
-/* The block of that offset, in which the quads there count; they are allocated at the first access. */
-static struct block *block_at(struct bytes_watch *b, uint32_t at) {
+struct block *stamps_block(struct bytes_watch *b, uint32_t at) {
     struct block *k = &b->block[at / BLOCK_BYTES];
     if (!k->quads) {
         k->quads = xcalloc(BLOCK_BYTES / QUAD + BLOCK_BYTES / LINE, sizeof *k->quads);
@@ -233,7 +232,7 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
-        struct block *k = block_at(t->b, at);
+        struct block *k = stamps_block(t->b, at);
         next = end < base + WORD ? end : base + WORD;
         if (at % QUAD == 0 && end - at >= QUAD) {
             next = at + QUAD;
@@ -272,34 +271,56 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
 }
 
 /* Is the stamp empty, or one with this `who`? */
-static inline bool is_mine(const struct stamp *s, uint32_t who) { return s->who == who || !stamp_bits(s); }
+static inline bool is_mine(uint64_t stamp, uint32_t who) { return stamp >> 32 == who || !stamp; }
+
+/* Are all these addresses those of quads? */
+static inline bool are_quads(const uint64_t at[VCLOCK_LANES]) {
+    uint64_t odd = 0;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        odd |= at[l];
+    return odd % QUAD == 0;
+}
+
+/* Do the stamps of a quad let the lane with this `who` go on? The first question mostly has the answer. */
+static inline bool is_free(uint64_t wrote, uint64_t read, uint32_t who, bool writes) {
+    return !(writes ? ((wrote >> 32) ^ who) | read : wrote | read) || (is_mine(wrote, who) && is_mine(read, who));
+}
 
 /* The same for weak accesses by all lanes of a warp, as long as no other thread's are remembered. */
 static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[VCLOCK_LANES], bool writes) {
-    const struct stamp first = {.time = t->stamp.time, .warp = t->stamp.warp}, lane = {.lane = 1}, none = {0};
+    const struct stamp first = {.time = t->stamp.time, .warp = t->stamp.warp}, lane = {.lane = 1};
     const uint8_t *const smem = t->owner->smem;
-    uint64_t mine = stamp_bits(&first);
-    uint32_t who = first.who, number = UINT32_MAX;
+    uint64_t mine = stamp_bits(&first), none = 0, wrote, read;
+    uint32_t begin = (uint32_t)at[0] + 1; /* of the block; so far, none that has an address */
     struct block *k = NULL;
     uint8_t *held = NULL;
     char *quads = NULL;
-    for (uint32_t l = 0; l < VCLOCK_LANES; l++, mine += stamp_bits(&lane), who += lane.who) {
-        const uint32_t a = (uint32_t)at[l], in = a % BLOCK_BYTES;
-        if (a / BLOCK_BYTES != number) {
-            k = &t->b->block[number = a / BLOCK_BYTES];
+    bool lined = false;
+    _Static_assert(sizeof(struct word) == QUAD, "a quad's stamps are as far from the first as the quad");
+    if (!are_quads(at))
+        return UINT32_MAX;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++, mine += stamp_bits(&lane)) {
+        const uint32_t a = (uint32_t)at[l];
+        if (a - begin >= BLOCK_BYTES) {
+            k = &t->b->block[a / BLOCK_BYTES];
+            begin = a & ~(BLOCK_BYTES - 1);
             quads = (char *)k->quads;
             held = k->held;
+            lined = k->lined;
             if (!quads || k->parted[0] | k->parted[1] | k->parted[2] | k->parted[3])
                 return UINT32_MAX << l;
         }
-        part_line(k, a);
-        struct word *q = (struct word *)(quads + in / QUAD * sizeof *q);
-        if (a % QUAD || !is_mine(&q->wrote, who) || !is_mine(&q->read, who))
+        char *const q = quads + a % BLOCK_BYTES;
+        if (lined)
+            part_line(k, a);
+        memcpy(&wrote, q, sizeof wrote);
+        memcpy(&read, q + sizeof wrote, sizeof read);
+        if (!is_free(wrote, read, (uint32_t)(mine >> 32), writes))
             return UINT32_MAX << l;
-        memcpy(writes ? &q->wrote : &q->read, &mine, sizeof mine);
+        memcpy(writes ? q : q + sizeof wrote, &mine, sizeof mine);
         if (writes) {
-            q->read = none;
-            memcpy(held + in, smem + a, QUAD);
+            memcpy(q + sizeof wrote, &none, sizeof none);
+            memcpy(held + a % BLOCK_BYTES, smem + a, QUAD);
         }
     }
     return 0;
@@ -354,6 +375,11 @@ static __attribute__((noinline)) void join_groups(struct bytes_watch *b, uint32_
     for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
         struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
         const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
+        struct group *of = writes ? &k->wrote[g] : &k->read[g];
+        if (!flags && of->time && of->warp == warp && time >= of->time && time - of->time <= LONG_AGO) {
+            of->time = time; /* mostly by the warp that has made all before */
+            continue;
+        }
         b->groups[i / 64] |= UINT64_C(1) << i % 64;
         if (k->quads && time - k->wrote[g].time > LONG_AGO && time - k->read[g].time > LONG_AGO)
             expect_group(k, g, writes);
@@ -421,8 +447,13 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     if (t->owner->island->timed && to - from <= VCLOCK_LANES * QUAD)
         expect_quads(t->b, from, to + e->size);
     t->known_warp = UINT32_MAX;
+    const bool rows = e->size == QUAD && !(e->affine && e->step == e->size) && !flags && lanes == UINT32_MAX;
+    struct slab *slab = rows ? slabs_find(t->b, e->at, warp) : NULL;
     join_groups(t->b, from, to + e->size, time, warp, t->writes, flags);
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
+    if (slab && t->quiet && slabs_put(slab, e, time, t->writes))
+        return;
+    slabs_flush(t->b, from, to + e->size);
     if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size &&
         !(lanes = even_row(t->r, t->b, e, warp)))
         return;
@@ -473,6 +504,7 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         t.stamp.lane = (uint8_t)__builtin_ctz(m);
         t.found_at = a->at[t.stamp.lane];
+        slabs_flush(b, t.found_at, t.found_at + a->size);
         join_groups(b, t.found_at, t.found_at + a->size, a->time, a->warp, a->writes, t.stamp.flags);
         if (a->size != WORD || !remember_word(&t, t.found_at))
             touch_lane(&t, t.found_at, a->size);
@@ -480,12 +512,13 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
     }
 }
 
-/* Do all lanes access memory one after the other, where no operation is remembered? */
+/* Do all lanes access memory one after the other, where no operation is remembered, and no slab? */
 static inline bool is_row(const struct bytes_watch *b, const struct event_access *e) {
     if (!e->affine || e->step != e->size)
         return false;
-    const struct spans *k = &b->spans[e->at[0] / SPANS_BYTES];
-    return !k->num && !k->any_lost;
+    const uint32_t from = (uint32_t)e->at[0], last = from + VCLOCK_LANES * e->size - 1;
+    const struct spans *k = &b->spans[from / SPANS_BYTES];
+    return !k->num && !k->any_lost && !b->slab_at[from / GROUP_BYTES] && !b->slab_at[last / GROUP_BYTES];
 }
 
 /* Fast path for weak accesses by lanes with one viewer, in an order in which they share quads. False: another order, or
@@ -498,7 +531,7 @@ static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const str
         join_latest(b, (uint32_t)e->at[0], VCLOCK_LANES * e->size, r->time, warp, writes);
         return true;
     }
-    if (e->size != 2 || e->halves || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
+    if (e->size != 2 || e->halves || b->num_slabs || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
         return false;
     for (uint32_t l = 0; l < 4; l++)
         if (!l || e->at[l] / GROUP_BYTES != e->at[l - 1] / GROUP_BYTES)
@@ -549,6 +582,7 @@ void stamps_free(struct bytes_watch *b) {
     }
     for (uint32_t i = 0; i < b->num_lists; i++)
         xfree(b->lists[i].list);
+    slabs_free(b);
     xfree(b->lists);
     xfree(b->splits);
 }

@@ -131,14 +131,38 @@ static inline bool is_plain(struct touch *t, const struct stamp *s, const struct
     return is_own(s, mine) || is_known(t, s);
 }
 
+/* Does the operation know all accesses of the group? */
+static inline bool knows_group(struct touch *t, const struct group *g) {
+    return !g->time || (!g->mixed && is_known(t, &(struct stamp){g->time, {{g->warp, 0, 0}}}));
+}
+
 /* --- stamps.c ----------------------------------------------------------------------------------------------------- */
 
 /* Is the access of `first` ordered before this one, or no conflict? If not, it is reported. */
 void stamps_judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at);
 /* The same for each reader of a place. */
 void stamps_judge_readers(struct touch *t, const struct stamp *read, uint32_t at);
+/* The block of that offset, in which the quads there count; they are allocated at the first access. */
+struct block *stamps_block(struct bytes_watch *b, uint32_t at);
 /* Splits a quad into its four words. */
 void stamps_part_quad(struct touch *t, struct block *k, uint32_t at);
+
+/* --- slabs.c ------------------------------------------------------------------------------------------------------ */
+
+/* The slab, new or not, for the access of a warp to quads at these addresses; NULL: none. The caller asks before the
+ * access joins its groups. */
+struct slab *slabs_find(struct bytes_watch *b, const uint64_t at[VCLOCK_LANES], uint32_t warp);
+/* Remembers the access. False: there is no room. */
+bool slabs_put(struct slab *s, const struct event_access *e, uint32_t time, bool writes);
+/* Another access comes to [from, to): the slabs there become stamps. */
+void slabs_flush_some(struct bytes_watch *b, uint32_t from, uint32_t to);
+static inline void slabs_flush(struct bytes_watch *b, uint32_t from, uint32_t to) {
+    if (b->num_slabs)
+        slabs_flush_some(b, from, to);
+}
+/* The same for an operation's access to *span, unless the operation knows all accesses of the slab. */
+void slabs_engine(struct touch *t, const struct span *span);
+void slabs_free(struct bytes_watch *b);
 
 /* --- even.c ------------------------------------------------------------------------------------------------------- */
 

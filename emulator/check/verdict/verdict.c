@@ -463,8 +463,8 @@ static const struct diag *bytes_verdict(const struct race *r, const struct note 
                          : &source_overwritten[cause_of_read(r, first, v)];
 }
 
-const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
-                                bool writes, enum where where) {
+const struct diag *verdict_note_other(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
+                                      bool writes, enum where where) {
     if (v->note && first->time > v->note->time) { /* `v` is the earlier one: does `first` know of it? */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
         return first == v->note ? NULL

@@ -45,8 +45,17 @@ const struct diag *verdict_strong(const struct race *r, const struct stamp *firs
  * by all rules: a shortcut for verdict_stamp. */
 uint32_t verdict_known_time(const struct race *r, uint32_t warp, const struct viewer *v);
 /* As verdict_stamp, for an access that the operation `first` has made or will make since its issue. */
-const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
-                                bool writes, enum where where);
+const struct diag *verdict_note_other(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
+                                      bool writes, enum where where);
+static inline const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote,
+                                              const struct viewer *v, bool writes, enum where where) {
+    const struct done *d = wrote ? &first->written : &first->read;
+    /* fast path: an operation comes after another one that is known to be complete */
+    if (where == IN_SHARED && !r->strict && v->note && first->time <= v->note->time && d->how == DONE_TOKEN &&
+        !(first->tensor && v->note->tensor) && vclock_knows_token(v->now[LAYER_ORDER], d->token, d->step))
+        return NULL;
+    return verdict_note_other(r, first, wrote, v, writes, where);
+}
 
 /* The place of a conflict, for a report. */
 struct spot {

@@ -22,6 +22,10 @@ struct sample {
 #define THEN MEET(1) ST SET
 #define BULK "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d], 128, [mb]; "
 #define STORE "cp.async.bulk.global.shared::cta.bulk_group [%d], [tile], 128; "
+#define HALF(at)                                                                                                       \
+    LANE(0)                                                                                                            \
+    "cp.async.bulk.global.shared::cta.bulk_group [%d+" #at "], [tile+" #at                                             \
+    "], 64; " LANE(0) "cp.async.bulk.commit_group; "
 
 static const struct sample samples[] = {
     {NULL, {ST ST LD, "", ""}},
@@ -48,6 +52,18 @@ static const struct sample samples[] = {
      {ST ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) BULK,
       LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; "
               "P: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra P; " LD}},
+    /* two stores in groups of their own: the second is awaited later, its write to global memory last */
+    {NULL,
+     {ST "fence.proxy.async; bar.warp.sync 0xffffffff; " HALF(0) HALF(64)
+          LANE(0) "cp.async.bulk.wait_group.read 1; " LANE(0) "cp.async.bulk.wait_group.read 0; " LANE(
+              0) "st.shared.u32 [tile+64], 1; " LANE(0) "cp.async.bulk.wait_group 0; " LANE(0) "ld.global.u32 %x, "
+                                                                                               "[%d+64]; ",
+      "", ""}},
+    {"bulk-store-overwritten",
+     {ST "fence.proxy.async; bar.warp.sync 0xffffffff; " HALF(0) HALF(64)
+          LANE(0) "cp.async.bulk.wait_group.read 1; " LANE(0) "cp.async.bulk.wait_group.read 1; " LANE(
+              0) "st.shared.u32 [tile+64], 1; ",
+      "", ""}},
     /* atomics: after a read, and after atomics */
     {"warp 0, lane 0",
      {LANE(0) "ld.shared.u32 %x, [tile]; " SET, LATER LANE(0) "red.relaxed.cta.shared.add.u32 [tile], 1; ", ""}},
