@@ -5,6 +5,8 @@
  */
 #include "check/shadow/stamps.h"
 
+#include "base/heap.h"
+
 /* Is it a cp.async that is known to be complete, whichever lane asks? */
 static bool is_copied(struct touch *t, const struct stamp *s) {
     const enum layer layer = t->r->strict ? LAYER_SCOPED : LAYER_ORDER;
@@ -123,6 +125,17 @@ void even_part_line(struct block *k, uint32_t line) {
     for (uint32_t i = 0; i < LINE / QUAD; i++)
         q[i] = (struct word){line_part(&l->wrote, i), line_part(&l->read, i)};
     k->lined &= ~(UINT64_C(1) << line);
+}
+
+struct block *even_block(struct bytes_watch *b, uint32_t at) {
+    struct block *k = &b->block[at / BLOCK_BYTES];
+    if (!k->quads) {
+        k->quads = xcalloc(BLOCK_BYTES / QUAD + BLOCK_BYTES / LINE, sizeof *k->quads);
+        k->lines = k->quads + BLOCK_BYTES / QUAD;
+        k->held = xcalloc(BLOCK_BYTES, 1);
+    }
+    part_line(k, at);
+    return k;
 }
 
 static inline bool is_part(const struct stamp *s, const struct stamp *first, uint32_t i) {

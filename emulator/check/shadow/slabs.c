@@ -99,7 +99,7 @@ bool slabs_put(struct slab *s, const struct event_access *e, uint32_t time, bool
 static void stamp_access(struct bytes_watch *b, const struct slab *s, const struct slab_access *a) {
     for (uint32_t l = 0; l < VCLOCK_LANES; l++) {
         const uint32_t in = a->quad[l] * QUAD, at = s->begin + in;
-        struct block *k = stamps_block(b, at);
+        struct block *k = even_block(b, at);
         struct word *q = quad_at(k, at);
         const struct stamp mine = {a->time, {{s->warp, (uint8_t)l, 0}}};
         *q = a->writes ? (struct word){.wrote = mine} : (struct word){q->wrote, mine};

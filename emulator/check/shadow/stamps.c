@@ -195,17 +195,6 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
         touch_place(t, &s->byte[i - base], i, 1);
 }
 
-struct block *stamps_block(struct bytes_watch *b, uint32_t at) {
-    struct block *k = &b->block[at / BLOCK_BYTES];
-    if (!k->quads) {
-        k->quads = xcalloc(BLOCK_BYTES / QUAD + BLOCK_BYTES / LINE, sizeof *k->quads);
-        k->lines = k->quads + BLOCK_BYTES / QUAD;
-        k->held = xcalloc(BLOCK_BYTES, 1);
-    }
-    part_line(k, at);
-    return k;
-}
-
 /* On an access to a whole quad. */
 static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     struct word *q = quad_at(k, at);
@@ -232,7 +221,7 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
-        struct block *k = stamps_block(t->b, at);
+        struct block *k = even_block(t->b, at);
         next = end < base + WORD ? end : base + WORD;
         if (at % QUAD == 0 && end - at >= QUAD) {
             next = at + QUAD;

@@ -66,6 +66,8 @@ static inline struct stamp line_part(const struct stamp *s, uint32_t i) {
 
 static inline uint32_t line_of(uint32_t at) { return at % BLOCK_BYTES / LINE; }
 
+/* The block of that offset, in which the quads there count; they are allocated at the first access. */
+struct block *even_block(struct bytes_watch *b, uint32_t at);
 /* From now on the quads of that line count. */
 void even_part_line(struct block *k, uint32_t line);
 static inline void part_line(struct block *k, uint32_t at) {
@@ -142,8 +144,6 @@ static inline bool knows_group(struct touch *t, const struct group *g) {
 void stamps_judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at);
 /* The same for each reader of a place. */
 void stamps_judge_readers(struct touch *t, const struct stamp *read, uint32_t at);
-/* The block of that offset, in which the quads there count; they are allocated at the first access. */
-struct block *stamps_block(struct bytes_watch *b, uint32_t at);
 /* Splits a quad into its four words. */
 void stamps_part_quad(struct touch *t, struct block *k, uint32_t at);
 
