@@ -1,6 +1,6 @@
 /* Slabs of shared memory, in which each lane of a warp has a row, beside accesses that make stamps of them: pieces of
  * PTX for three warps, in a kernel with an mbarrier, so that it has no epochs. */
-#include "unit/run_ptx.h"
+#include "unit/check/agents.h"
 
 struct sample {
     const char *told;     /* a part of the report, or NULL: nothing is told */
@@ -57,34 +57,15 @@ static const struct sample samples[] = {
 };
 
 static void run_sample(const struct sample *s) {
-    static char text[8192];
-    struct mach_config c = mach_config_b200();
-    struct run r;
-    size_t len = 0;
-    c.watchdog = 1000000;
-    c.check = MACH_CHECK_STRICT;
-    len += (size_t)snprintf(
-        text, sizeof text,
-        RUN_HEADER ".shared .align 1024 .b8 tile[2048]; .shared .align 8 .b64 mb; .shared .align 4 .b8 flag[4];\n"
-                   ".visible .entry k(.param .u64 data) {\n"
-                   ".reg .b32 %%x, %%y, %%w, %%l, %%r, %%t; .reg .b64 %%d; .reg .pred %%p;\n"
-                   "ld.param.u64 %%d, [data]; mov.u32 %%x, %%tid.x; shr.u32 %%w, %%x, 5; and.b32 %%l, %%x, 31;\n"
-                   "mov.u32 %%t, tile; mad.lo.u32 %%r, %%l, 64, %%t; setp.eq.u32 %%p, %%x, 0;\n"
-                   "@%%p mbarrier.init.shared::cta.b64 [mb], 1; @%%p st.relaxed.cta.shared.u32 [flag], 0;\n"
-                   "@%%p fence.mbarrier_init.release.cluster; bar.sync 0;\n");
-    for (unsigned k = 0; k < 3; k++)
-        len += (size_t)snprintf(text + len, sizeof text - len,
-                                "setp.ne.u32 %%p, %%w, %u; @%%p bra NOT%u; {\n%s\n} bra END;\nNOT%u:\n", k, k,
-                                s->agent[k], k);
-    snprintf(text + len, sizeof text - len, "END: ret; }\n");
-    if (run_open_config(&r, text, &c)) {
-        run_check_races(&r);
-        run_ok(&r, "k", (struct run_shape){.block = 96}, 1, (uint64_t[]){run_alloc(&r, 4096)});
-        if (!CHECK(s->told ? strstr(r.log, s->told) != NULL : r.log_len == 0))
-            fprintf(stderr, "sample %zu: expected %s\n%s\n", (size_t)(s - samples), s->told ? s->told : "nothing",
-                    r.log);
-    }
-    run_close(&r);
+    run_agents(RUN_HEADER
+               ".shared .align 1024 .b8 tile[2048]; .shared .align 8 .b64 mb; .shared .align 4 .b8 flag[4];\n"
+               ".visible .entry k(.param .u64 data) {\n"
+               ".reg .b32 %x, %y, %w, %l, %r, %t; .reg .b64 %d; .reg .pred %p;\n"
+               "ld.param.u64 %d, [data]; mov.u32 %x, %tid.x; shr.u32 %w, %x, 5; and.b32 %l, %x, 31;\n"
+               "mov.u32 %t, tile; mad.lo.u32 %r, %l, 64, %t; setp.eq.u32 %p, %x, 0;\n"
+               "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p st.relaxed.cta.shared.u32 [flag], 0;\n"
+               "@%p fence.mbarrier_init.release.cluster; bar.sync 0;\n",
+               s->agent, s->told, (size_t)(s - samples));
 }
 
 int main(void) {
