@@ -112,7 +112,7 @@ static __attribute__((noinline)) void engine(struct shadow *s, struct note *n, c
     put(s, e->owner, &v, &span);
 }
 
-/* The same for a part of shared memory. */
+/* Fetches the spans of a part of shared memory into the cache. */
 static void expect(const struct shadow *s, const struct cta *owner, uint32_t from, uint32_t bytes) {
     const struct bytes_watch *b = &s->ctas[owner->rank].bytes;
     for (uint32_t k = from / SPANS_BYTES; b->spans && k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
