@@ -225,6 +225,23 @@ static bool is_quad(enum ptx_mod t) {
            t == PTX_MOD_e2m1x4;
 }
 
+/* What kernels make pairs of f32 with has handlers of its own. */
+static warp_fn handler_of(const struct form_row *f, uint64_t rounding, uint64_t rest) {
+    static const struct {
+        num_type d;
+        uint64_t rounding, rest;
+        warp_fn fn;
+    } own[] = {{NUM_BF16, RN, 0, cvt_rn_bf16x2_f32},
+               {NUM_F16, RN, 0, cvt_rn_f16x2_f32},
+               {NUM_E4M3, RN, SATF, cvt_e4m3x2_f32},
+               {NUM_E2M1, RN, SATF, cvt_e2m1x2_f32},
+               {NUM_UE8M0, RP, SATF, cvt_ue8m0x2_f32}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (f->how == TWO_F32 && f->dt == own[i].d && rounding == own[i].rounding && rest == own[i].rest)
+            return own[i].fn;
+    return cvt_narrow;
+}
+
 bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_form *form) {
     const uint64_t all_rounds = ALU_RND | ALU_IRND | ALU_M(rna) | ALU_M(rs);
     const uint64_t rounding = form->flags & all_rounds, rest = form->flags & ~all_rounds;
@@ -243,15 +260,7 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
         if (!bind_operands(b, in, p, rest & SCALED))
             return false;
         in->data = p;
-        in->fn = cvt_narrow;
-        if (f->how == TWO_F32 && rounding == RN && !rest && (f->dt == NUM_BF16 || f->dt == NUM_F16))
-            in->fn = f->dt == NUM_BF16 ? cvt_rn_bf16x2_f32 : cvt_rn_f16x2_f32;
-        if (f->how == TWO_F32 && rounding == RN && rest == SATF && f->dt == NUM_E4M3)
-            in->fn = cvt_e4m3x2_f32;
-        if (f->how == TWO_F32 && rounding == RN && rest == SATF && f->dt == NUM_E2M1)
-            in->fn = cvt_e2m1x2_f32;
-        if (f->how == TWO_F32 && rounding == RP && rest == SATF && f->dt == NUM_UE8M0)
-            in->fn = cvt_ue8m0x2_f32;
+        in->fn = handler_of(f, rounding, rest);
         return true;
     }
     return false;

@@ -10,7 +10,8 @@
 enum { BF16_OPERANDS = 1 << 20 };
 static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
 
-/* What the host does with f32 vectors, rounded to odd; a register of 16 bits has a zero in its upper half, and keeps it. */
+/* What the host does with f32 vectors, rounded to odd; a register of 16 bits has a zero in its upper half, and keeps
+ * it. */
 #if defined(ISA_VECTORS)
 #define ODD_add(a, b, c) vector_odd(a, _mm512_set1_ps(1), b)
 #define ODD_sub(a, b, c) vector_odd(b, _mm512_set1_ps(-1), a)

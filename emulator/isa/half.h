@@ -153,7 +153,7 @@ HALF_INLINE uint32_t half_fma_bf16(uint32_t a, uint32_t b, uint32_t c, unsigned 
     return half_finish_bf16(half_sum_odd(half_product_bf16(a, b, doubt), num_f32_from_bits(c << 16)), f);
 }
 
-/* --- .approx functions of f16 and bf16, in f32: num/approx.c; the same codes for all operands, as the tests show --- */
+/* --- .approx functions of f16 and bf16, in f32: num/approx.c; the tests compare all codes ------------------------- */
 
 /* The code of an f32 in the format, to nearest. */
 HALF_INLINE uint32_t half_of_f32(uint32_t a, bool bf16) { return bf16 ? half_bf16_of_f32(a) : half_f16_of_f32(a); }
@@ -171,8 +171,8 @@ HALF_INLINE float half_power(float n) {
     return num_f32_from_bits((num_f32_bits(n + 0x1.8p23f) - num_f32_bits(0x1.8p23f) + 127) << 23);
 }
 
-/* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. No result but of an integer is the
- * middle of two codes: what an f32 says is there is above it. */
+/* Of bf16 with .ftz, as all its forms have; of f16 no result is too small for an f32. No result but of an integer is
+ * the middle of two codes: what an f32 says is there is above it. */
 HALF_INLINE float half_ex2(float x, bool bf16) {
     const float least = bf16 ? -126 : -32, most = bf16 ? 128 : 32, low = x > least ? x : least;
     const float v = low < most ? low : most, n = half_integer(v), r = (v - n) * 0x1.62e43p-1f;

@@ -441,8 +441,8 @@ REACH_INLINE void reach_halves_load(uint32_t *d, const struct reach_halves *h) {
     }
 }
 
-/* Those halves have been read or written, of which the first `rows` has a bit for each that is a row. Values one by one,
- * as what was just written in parts is slow to load as a whole. */
+/* Those halves have been read or written, of which the first `rows` has a bit for each that is a row. Values one by
+ * one, as what was just written in parts is slow to load as a whole. */
 REACH_INLINE void reach_tell_halves(const struct warp *w, const struct insn *in, uint64_t at, int64_t apart,
                                     unsigned rows, bool shared, enum event_effect effect) {
     struct isa_lanes t;

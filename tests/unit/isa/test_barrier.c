@@ -192,6 +192,10 @@ static void test_cta(struct run *r) {
     CHECK(run_ok(r, "register", (struct run_shape){.block = 64}, 1, &out) && v[63] == 1);
     memset(v, 0, 4096);
     CHECK(run_ok(r, "fences", (struct run_shape){.block = 1}, 1, &out) && v[0] == 1);
+}
+
+static void test_cta_faults(struct run *r) {
+    const uint64_t out = run_alloc(r, 4096);
     static const char *const faults[][2] = {
         {"number", "barrier-number"},      {"count", "barrier-count"},
         {"mismatch", "barrier-count"},     {"dead", "waits at barrier"},
@@ -233,8 +237,10 @@ static void test_schedules(void) {
         c.watchdog = 100000000;
         c.schedule = order[i];
         c.seed = i + 7;
-        if (run_open_config(&r, text, &c))
+        if (run_open_config(&r, text, &c)) {
             test_cta(&r);
+            test_cta_faults(&r);
+        }
         run_close(&r);
         if (run_open_config(&r, cluster, &c))
             test_cluster(&r);
