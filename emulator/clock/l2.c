@@ -148,9 +148,10 @@ static double look(struct clock_model *m, double at, double asked, uint64_t key,
  * than 256 rows, the most that a dimension may have (5.5.1), has a third dimension: then these bytes are its own. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
     const uint64_t granule = (uint64_t)m->costs->hbm_granule;
-    const uint64_t row = clock_row(box), rows = row ? box->bytes / row : 0;
-    const bool narrow = row < granule && rows <= MOST_ROWS;
-    return look(m, at, asked, box->address / granule, narrow ? rows * granule : box->bytes, clock_lines(box));
+    const uint64_t row = clock_row(box);
+    const bool narrow = row && row < granule && box->bytes / row <= MOST_ROWS;
+    const uint64_t bytes = narrow ? box->bytes / row * granule : box->bytes;
+    return look(m, at, asked, box->address / granule, bytes, clock_lines(box));
 }
 
 double clock_l2_line(struct clock_model *m, double at, double asked, uint64_t line) {

@@ -128,8 +128,8 @@ static inline uint64_t clock_row(const struct clock_box *box) {
 }
 /* The number of lines of 128 bytes, or parts of one, in which its rows are asked for. */
 static inline double clock_lines(const struct clock_box *box) {
-    const uint64_t row = clock_row(box);
-    return row ? (double)box->bytes / (double)row * (double)((row + 127) / 128) : 0;
+    const uint64_t row = clock_row(box), lines = (row + 127) / 128;
+    return row ? (double)box->bytes / (double)row * (double)lines : 0;
 }
 /* The TMA of an SM asks for a box: returns when L2 has sent the last of it. Then clock_arrive() for each SM that gets
  * it: returns when it is in shared memory. */
