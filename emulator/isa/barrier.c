@@ -46,6 +46,7 @@ static bool uniform(struct warp *w, const struct insn *in, bool count, uint32_t 
         return true;
     }
     bool first = true;
+    *value = 0;
     for (struct warp_part p = {0}; warp_next_part(w, in, &p); first = false) {
         const struct bar_form *f = p.in->data;
         const struct warp_opnd *o = count ? f->b : f->a;
