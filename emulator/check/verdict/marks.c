@@ -228,14 +228,10 @@ static const struct done *done_of(const struct op_record *op, bool wrote) {
     return op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
 }
 
-/* Does the viewer know in the layer that the operation's part with this *d is complete? */
-static bool knows_that(const struct toucher *t, enum layer layer, const struct op_record *op, const struct done *d) {
+/* Does the viewer, who knows *c of the operation's cluster, know that its part with this *d is complete? */
+static bool knows_that(const struct toucher *t, const struct vclock *c, const struct op_record *op,
+                       const struct done *d) {
     const struct viewer *v = t->v;
-    const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
-    /* nothing is known of that cluster. If it is of another island (machine/island.h), a second host thread may be
-     * changing *d now, so *d is not read */
-    if (op->cluster != cluster_of(t) && !c)
-        return false;
     switch (d->how) {
     case DONE_TOKEN:
         return vclock_knows_token(c, d->token, d->step);
@@ -252,9 +248,14 @@ static bool knows_that(const struct toucher *t, enum layer layer, const struct o
     }
 }
 
-/* The same for its write (`wrote`) or its read. */
+/* Does the viewer know in the layer that the operation's write (`wrote`), or its read, is complete? */
 static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
-    return knows_that(t, layer, op, done_of(op, wrote)) || (!wrote && knows_that(t, layer, op, &op->waited));
+    const struct vclock *c = vclock_of(t, t->v->now, layer, op->cluster);
+    /* nothing is known of that cluster. If it is of another island (machine/island.h), a second host thread may be
+     * changing *op now, so it is not read */
+    if (op->cluster != cluster_of(t) && !c)
+        return false;
+    return knows_that(t, c, op, done_of(op, wrote)) || (!wrote && knows_that(t, c, op, &op->waited));
 }
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
