@@ -15,6 +15,8 @@
 /* Asked for too much, AddressSanitizer's allocator is to answer as the host's does. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 static void gives(void) {
     void *p = xcalloc(0, 8);
