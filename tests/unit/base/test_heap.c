@@ -12,7 +12,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* Asked for too much, AddressSanitizer's allocator is to answer as the host's does. */
+/* Asked for too much, the sanitizers' allocators are to answer as the host's does. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 const char *__tsan_default_options(void);
