@@ -250,6 +250,9 @@ static bool write_plane(struct tile_write *w, const struct plane *p, const uint8
     uint8_t *whole = plane_at(&w->op, p, most);
     if (whole)
         tma_tell_global(&w->op, effect, p->addr, most, p->out - p->in, p->stride);
+    if (whole && w->reduce == NUM_OP_NONE && most == t->inner &&
+        simd_rows_away(whole, p->stride, p->out - p->in, rows + (size_t)p->in * most, most))
+        return true;
     for (uint32_t r = p->in; r < p->out; r++) {
         const uint64_t further = (r - p->in) * p->stride;
         const uint8_t *from = rows + (size_t)r * t->inner + t->lo;

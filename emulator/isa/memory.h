@@ -111,7 +111,10 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
             reach_load_narrow(warp_dst32(w, f->slot[e]), f, &r, mask);
         else if (r.row)
             reach_load_row(warp_dst32(w, f->slot[e]), r.host, e, count);
-        else
+        else if (mask == WARP_ALL_LANES && count >= 4) {
+            if (e % 4 == 0)
+                reach_gather_quads(w, f->slot + e, p, &r);
+        } else
             reach_gather32(warp_dst32(w, f->slot[e]), p, r.room - e * element, &r, mask);
         warp_set_poison(w, f->slot[e], mask, 0);
     }
@@ -173,6 +176,9 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
             d[8 * l + e] = s[e][l];
         else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l],
                                                                         d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
+    } else if (mask == WARP_ALL_LANES && count >= 4) {
+        for (unsigned e = 0; e < count; e += 4)
+            reach_scatter_quads(w, f->slot + e, r.host + e * element, &r);
     } else
         for (unsigned e = 0; e < count; e++)
             reach_scatter32(warp_src32(w, f->slot[e]), r.host + e * element, &r, mask);

@@ -289,6 +289,49 @@ REACH_INLINE void reach_scatter32(const uint32_t *s, uint8_t *p, const struct re
 #endif
 }
 
+/* Words of eight lanes, four each: of a lane in a row <-> those that are one lane's i-th in v[i]. Lanes 0 to 3 are in the
+ * lower halves, 4 to 7 in the upper. */
+REACH_INLINE void reach_turn(__m256i v[4]) {
+    const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpacklo_epi32(v[2], v[3]);
+    const __m256i c = _mm256_unpackhi_epi32(v[0], v[1]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+    v[0] = _mm256_unpacklo_epi64(a, b);
+    v[1] = _mm256_unpackhi_epi64(a, b);
+    v[2] = _mm256_unpacklo_epi64(c, d);
+    v[3] = _mm256_unpackhi_epi64(c, d);
+}
+
+/* Four registers of all lanes, each lane's in 16 bytes. */
+REACH_INLINE void reach_gather_quads(struct warp *w, const warp_slot slot[4], const uint8_t *p, const struct reach *r) {
+    for (unsigned l = 0; l < MACH_WARP; l += 8) {
+        __m256i v[4];
+        UNROLL
+        for (unsigned i = 0; i < 4; i++)
+            v[i] =
+                _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i_u *)(p + r->rel[l + i]))),
+                                        _mm_loadu_si128((const __m128i_u *)(p + r->rel[l + 4 + i])), 1);
+        reach_turn(v);
+        UNROLL
+        for (unsigned i = 0; i < 4; i++)
+            _mm256_storeu_si256((__m256i_u *)(warp_dst32(w, slot[i]) + l), v[i]);
+    }
+}
+
+/* In the order of the lanes: where they name the same bytes, the highest lane's remain. */
+REACH_INLINE void reach_scatter_quads(const struct warp *w, const warp_slot slot[4], uint8_t *p,
+                                      const struct reach *r) {
+    for (unsigned l = 0; l < MACH_WARP; l += 8) {
+        __m256i v[4];
+        UNROLL
+        for (unsigned i = 0; i < 4; i++)
+            v[i] = _mm256_loadu_si256((const __m256i_u *)(warp_src32(w, slot[i]) + l));
+        reach_turn(v);
+        UNROLL
+        for (unsigned i = 0; i < 8; i++)
+            _mm_storeu_si128((__m128i_u *)(p + r->rel[l + i]),
+                             i < 4 ? _mm256_castsi256_si128(v[i]) : _mm256_extracti128_si256(v[i - 4], 1));
+    }
+}
+
 /* --- poison of shared and of local memory ------------------------------------------------------------------------- */
 
 /* Is a byte of the lanes' poison? */

@@ -8,6 +8,7 @@
  */
 #include "base/heap.h"
 #include "isa/tcgen05.h"
+#include "machine/worker.h"
 #include "warp/unwritten.h"
 
 /* A tcgen05.ld between issue and wait. */
@@ -41,7 +42,7 @@ void isa_tmem_destroy(struct warp *w) {
         return;
     for (struct pending_ld *p = w->tmem_pending->first, *next; p; p = next) {
         next = p->next;
-        xfree(p);
+        worker_free(w->island->worker, p);
     }
     xfree(w->tmem_pending);
     w->tmem_pending = NULL;
@@ -91,19 +92,19 @@ static bool has_registers(const struct warp *w, const struct pending_ld *p) {
 }
 
 /* Takes *at off the list. */
-static void drop(struct isa_pending *all, struct pending_ld **at) {
+static void drop(const struct warp *w, struct isa_pending *all, struct pending_ld **at) {
     struct pending_ld *p = *at;
     *at = p->next;
     if (!p->next)
         all->end = at;
-    xfree(p);
+    worker_free(w->island->worker, p);
 }
 
 /* Nobody asks for loads whose function has returned: those that are done go. */
 static void drop_returned(const struct warp *w, struct isa_pending *all) {
     for (struct pending_ld **at = &all->first; *at;)
         if ((*at)->done && !has_registers(w, *at))
-            drop(all, at);
+            drop(w, all, at);
         else
             at = &(*at)->next;
 }
@@ -121,7 +122,8 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
         return WARP_FAULT;
     struct isa_pending *all = pending_of(w);
     drop_returned(w, all);
-    struct pending_ld *p = xcalloc(1, sizeof *p + f->regs * 33 * sizeof(uint32_t));
+    struct pending_ld *p =
+        worker_alloc_zeroed(w->island->worker, sizeof *p + f->regs * 33 * sizeof(uint32_t), sizeof *p);
     p->in = in;
     p->frame = w->g->frame;
     p->call = w->frames[p->frame].number;
@@ -190,7 +192,7 @@ static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32
             return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
     while (all && all->first) {
         deliver(w, all->first);
-        drop(all, &all->first);
+        drop(w, all, &all->first);
     }
     w->before = NULL;
     tell_sync_of(w, in, mask, SYNC_TCGEN05_WAIT_LD, 0);
@@ -220,7 +222,7 @@ static enum warp_status use_slot(struct warp *w, const struct insn *in, uint32_t
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
     tell_sync_of(w, in, mask, SYNC_TCGEN05_USE, p->op);
     deliver(w, p);
-    drop(w->tmem_pending, at);
+    drop(w, w->tmem_pending, at);
     return WARP_NEXT;
 }
 

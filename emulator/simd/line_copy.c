@@ -56,7 +56,7 @@ AVX512 static inline struct turn turn_of(uint32_t at) {
                          (turn & 4) * 16};
 }
 
-/* Only in the two functions below is ThreadSanitizer told to look away. The rows are shared bytes (base/relaxed.h), and
+/* Only in the three functions below is ThreadSanitizer told to look away. The rows are shared bytes (base/relaxed.h), and
  * C has no atomic access of 32 or 64 bytes. Rows are aligned to 16 bytes, so the CPU reads at least each 8 of them at
  * once. That is all that relaxed_read would do; and nothing here looks at what they are. */
 #define RACES __attribute__((no_sanitize("thread")))
@@ -91,6 +91,18 @@ AVX2 RACES static void lines_avx2(uint8_t *smem, uint32_t at, uint32_t rows, con
     }
 }
 
+/* Without the fetch of lines that are overwritten as a whole. Such stores are in no order: the fence puts them before
+ * what the thread tells others. */
+RACES bool simd_rows_away(uint8_t *to, uint64_t stride, uint32_t rows, const uint8_t *from, uint32_t bytes) {
+    if (((uintptr_t)to | stride | bytes) % 64)
+        return false;
+    for (uint32_t r = 0; r < rows; r++, to += stride, from += bytes)
+        for (uint32_t i = 0; i < bytes; i += 16)
+            _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+    _mm_sfence();
+    return true;
+}
+
 AVX512 static void lines_out_avx512(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
     for (uint32_t r = 0; r < rows; r++, at += 128, to += 128) {
         const struct turn t = turn_of(at);
@@ -112,6 +124,11 @@ void simd_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows
 }
 
 #else
+
+bool simd_rows_away(uint8_t *to, uint64_t stride, uint32_t rows, const uint8_t *from, uint32_t bytes) {
+    (void)to, (void)stride, (void)rows, (void)from, (void)bytes;
+    return false;
+}
 
 void simd_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
     simd_lines_portable(smem, at, rows, from, stride);

@@ -171,8 +171,10 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_
     }
 }
 
-/* By steps: two segments, four columns. The sums of even k, those of odd k and D itself stay in registers. */
-AVX512 static __attribute__((noinline)) void steps_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n) {
+/* By steps: two segments, four columns. The sums of even k, those of odd k and D itself stay in registers; a step has no
+ * branch. */
+AVX512 static ALWAYS_INLINE void steps_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n,
+                                              const uint32_t step) {
     enum { C = 4, S = 2 };
     const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b = t->b + simd_tile_b(n, 0);
     __m512 acc[C][S], sum[2][C][S];
@@ -183,13 +185,14 @@ AVX512 static __attribute__((noinline)) void steps_avx512(const struct simd_tile
         const uint32_t *d = t->d + (size_t)(n + (uint32_t)c) * t->d_stride + t->lane[seg + (uint32_t)s];
         acc[c][s] = t->accumulate ? _mm512_mul_ps(_mm512_loadu_ps(d), _mm512_set1_ps(t->scale)) : _mm512_setzero_ps();
     }
-    for (uint32_t k = 0; k < t->k; k += t->step) {
+    for (uint32_t k = 0; k < t->k; k += step) {
         UNROLL
         for (int c = 0; c < C; c++)
             UNROLL
         for (int s = 0; s < S; s++)
             sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
-        for (const float *end = b + t->step; b < end; b += 2) {
+        UNROLL
+        for (uint32_t pair = 0; pair < step / 2; pair++, b += 2) {
             UNROLL
             for (int odd = 0; odd < 2; odd++, a += SIMD_PANEL) {
                 __m512 v0 = _mm512_loadu_ps(a), v1 = _mm512_loadu_ps(a + SIMD_SEGMENT);
@@ -233,7 +236,10 @@ AVX512 static void run_avx512(const struct simd_tile *t) {
 AVX512 static void run_steps_avx512(const struct simd_tile *t) {
     for (uint32_t s = 0; s < t->segments; s += 2)
         for (uint32_t n = 0; n < t->n; n += 4)
-            steps_avx512(t, s, n);
+            if (t->step == 16)
+                steps_avx512(t, s, n, 16);
+            else
+                steps_avx512(t, s, n, 32);
 }
 
 /* One segment, C columns: 2 * C accumulators, of which 12 fit. */

@@ -27,7 +27,7 @@ struct simd_tile {
     uint32_t lane[8];          /* where each segment begins in a column of D */
     uint32_t segments;         /* M / 16: 4 or 8 */
     uint32_t n, k;             /* n is a multiple of 8 */
-    uint32_t step;             /* k in each of them: even and odd k are summed apart; k is a multiple. 0: one sum */
+    uint32_t step;             /* 16 or 32 k: even and odd ones are summed apart; k is a multiple. 0: one sum */
     const float *a;            /* element (row, k) at simd_tile_a */
     const float *b;            /* element (n, k) at simd_tile_b */
     bool tiles;                /* A and B are rows of struct simd_amx instead, only with a step */

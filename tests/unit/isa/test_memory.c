@@ -372,6 +372,9 @@ static const char quads[] = RUN_HEADER
     QUAD("same") /* all lanes store to one place: one of them is seen whole */
     "st.shared.v4.u32 [sm], {%r10,%r11,%r12,%r13}; bar.warp.sync -1; ld.shared.v4.u32 {%r14,%r17,%r15,%r16}, [sm];\n"
     "st.global.v4.u32 [%rd2], {%r14,%r17,%r15,%r16}; ret; }\n"
+    QUAD("last") /* the same by a register: it is the highest lane's */
+    "st.shared.v4.u32 [%r2], {%r10,%r11,%r12,%r13}; bar.warp.sync -1; ld.shared.v4.u32 {%r14,%r17,%r15,%r16}, [%r2];\n"
+    "st.global.v4.u32 [%rd2], {%r14,%r17,%r15,%r16}; ret; }\n"
     QUAD("hole") /* the third word of lane 5 was never written: lane 26 may store the others */
     "st.shared.v4.u32 [%r4], {%r10,%r11,%r21,%r13}; bar.warp.sync -1;\n"
     "ld.shared.v4.u32 {%r14,%r17,%r15,%r16}, [%r7];\n"
@@ -394,6 +397,9 @@ static void test_quads(void) {
         for (unsigned i = 0; i < 128; i++)
             CHECK_EQ(run_u32(&r, out, i / 4 * 16 + i % 4), run_u32(&r, out, 0) - 100 + 100 * (i % 4 + 1));
     CHECK(run_u32(&r, out, 0) >= 100 && run_u32(&r, out, 0) < 132);
+    if (run_ok(&r, "last", warp, 2, args))
+        for (unsigned i = 0; i < 128; i++)
+            CHECK_EQ(run_u32(&r, out, i / 4 * 16 + i % 4), 31 + 100 * (i % 4 + 1));
     memset(run_at(&r, out, 32 * 64), 0, 32 * 64);
     run_faults(&r, "hole", warp, 2, args, "uninitialised-global-store");
     CHECK_HAS(r.log, "1 of 32 lanes");
