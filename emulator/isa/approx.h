@@ -19,6 +19,13 @@
 APPROX_INLINE float approx_f32(uint32_t bits) { return num_f32_from_bits(bits); }
 APPROX_INLINE uint32_t approx_bits(float v) { return v == v ? num_f32_bits(v) : NUM_NAN_F32; }
 
+/* f64 to nearest is the host's; which NaN it is, num/ knows. */
+APPROX_INLINE double approx_f64(uint64_t bits) { return num_f64_from_bits(bits); }
+APPROX_INLINE uint64_t approx_wide(double v, uint32_t *doubt) {
+    *doubt |= v != v;
+    return num_f64_bits(v);
+}
+
 /* All ones where f has the flag: a condition on f alone keeps gcc from vectorising. */
 APPROX_INLINE uint32_t approx_mask(unsigned f, unsigned flag) { return 0u - (f / flag & 1); }
 
@@ -82,7 +89,7 @@ APPROX_INLINE uint32_t approx_pick(uint32_t a, uint32_t b, unsigned f, bool larg
     const uint32_t d = nu ? v : nv ? u : most;
     const uint32_t signed_d = (d & ~(xor&0x80000000)) | (sign & xor);
     const uint32_t nans = (uint32_t)nu + nv + (approx_mask(f, NUM_NAN) & 1); /* 2: enough for a NaN */
-    return (nu | nv) & (nans > 1) ? NUM_NAN_F32 : signed_d;
+    return ((nu | nv) & (nans > 1)) ? NUM_NAN_F32 : signed_d;
 }
 
 /* --- other roundings ---------------------------------------------------------------------------------------------- */

@@ -58,19 +58,14 @@ BY_HOST(mul, 2, MUL, approx_mul(a, b, f, doubt), approx_mul_round(a, b, r, f, do
 BY_HOST(fma, 3, FUSED, approx_fma(a, b, c, f, doubt), approx_fma_round(a, b, c, r, f, doubt),
         num_fma_f32(a, b, c, r, f))
 
-/* f64 to nearest is the host's; which NaN it is, num/ knows. */
-static inline double dbl(uint64_t bits) { return num_f64_from_bits(bits); }
-static inline uint64_t wide(double v, uint32_t *doubt) {
-    *doubt |= v != v;
-    return num_f64_bits(v);
-}
-ALU_SURE_WIDE2(add_rn_f64, wide(dbl(a) + dbl(b), doubt), num_add_f64(a, b, r))
-ALU_SURE_WIDE2(sub_rn_f64, wide(dbl(a) - dbl(b), doubt), num_sub_f64(a, b, r))
-ALU_SURE_WIDE2(mul_rn_f64, wide(dbl(a) * dbl(b), doubt), num_mul_f64(a, b, r))
-ALU_SURE_WIDE3(fma_rn_f64, wide(__builtin_fma(dbl(a), dbl(b), dbl(c)), doubt), num_fma_f64(a, b, c, r))
-ALU_SURE_WIDE2(div_rn_f64, wide(dbl(a) / dbl(b), doubt), num_div_f64(a, b, r))
-ALU_SURE_WIDE1(rcp_rn_f64, wide(1 / dbl(a), doubt), num_rcp_f64(a, r))
-ALU_SURE_WIDE1(sqrt_rn_f64, wide(__builtin_sqrt(dbl(a)), doubt), num_sqrt_f64(a, r))
+ALU_SURE_WIDE2(add_rn_f64, approx_wide(approx_f64(a) + approx_f64(b), doubt), num_add_f64(a, b, r))
+ALU_SURE_WIDE2(sub_rn_f64, approx_wide(approx_f64(a) - approx_f64(b), doubt), num_sub_f64(a, b, r))
+ALU_SURE_WIDE2(mul_rn_f64, approx_wide(approx_f64(a) * approx_f64(b), doubt), num_mul_f64(a, b, r))
+ALU_SURE_WIDE3(fma_rn_f64, approx_wide(__builtin_fma(approx_f64(a), approx_f64(b), approx_f64(c)), doubt),
+               num_fma_f64(a, b, c, r))
+ALU_SURE_WIDE2(div_rn_f64, approx_wide(approx_f64(a) / approx_f64(b), doubt), num_div_f64(a, b, r))
+ALU_SURE_WIDE1(rcp_rn_f64, approx_wide(1 / approx_f64(a), doubt), num_rcp_f64(a, r))
+ALU_SURE_WIDE1(sqrt_rn_f64, approx_wide(__builtin_sqrt(approx_f64(a)), doubt), num_sqrt_f64(a, r))
 ALU_LONG2(add_f64, u64, u64, u64, num_add_f64(a, b, r))
 ALU_LONG2(sub_f64, u64, u64, u64, num_sub_f64(a, b, r))
 ALU_LONG2(mul_f64, u64, u64, u64, num_mul_f64(a, b, r))

@@ -8,7 +8,6 @@
 
 /* Among the flags of num.h in in->aux: the operands are bf16, not f16. */
 enum { BF16_OPERANDS = 1 << 20 };
-static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
 
 /* What the host does with f32 vectors, rounded to odd; a register of 16 bits has a zero in its upper half, and keeps
  * it. */
@@ -121,8 +120,6 @@ F16(f16x2, u16x2)
 #endif
 
 static inline uint32_t both(uint32_t low, uint32_t high) { return low | high << 16; }
-static inline uint32_t low(uint32_t a) { return a & 0xffff; }
-static inline uint32_t high(uint32_t a) { return a >> 16; }
 #if defined(ISA_VECTORS)
 /* In the upper half of a word, without its sign where there is .relu. */
 static ALU_INLINE __m512i bf16_code(__m512 v, unsigned f) {
@@ -162,6 +159,9 @@ BF16(sub, 2)
 BF16(mul, 2)
 BF16(fma, 3)
 #else
+static inline uint32_t low(uint32_t a) { return a & 0xffff; }
+static inline uint32_t high(uint32_t a) { return a >> 16; }
+static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
 #define BF16_SURE2(op)                                                                                                 \
     static inline uint32_t op##_bf16_of(uint32_t a, uint32_t b, unsigned f) {                                          \
         uint32_t doubt = 0;                                                                                            \

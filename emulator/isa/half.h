@@ -54,12 +54,12 @@ static inline uint32_t half_f32_of_f16(uint32_t a) {
 static inline uint32_t half_f8_of_f32(uint32_t a, int man, bool relu) {
     const uint32_t most = man == 3 ? 0x7e : 0x7b, magnitude = a & 0x7fffffff, sign = a >> 24 & 0x80;
     const uint32_t code = half_magnitude(magnitude, man, man == 3 ? 7 : 15), capped = code > most ? most : code;
-    return magnitude > 0x7f800000 ? 0x7f : relu & (sign != 0) ? 0 : capped | sign;
+    return magnitude > 0x7f800000 ? 0x7f : (relu & (sign != 0)) ? 0 : capped | sign;
 }
 /* e2m1 of an f32: .satfinite, and .relu; a NaN is the largest. */
 static inline uint32_t half_e2m1_of_f32(uint32_t a, bool relu) {
     const uint32_t magnitude = a & 0x7fffffff, sign = a >> 28 & 8, code = half_magnitude(magnitude, 1, 1);
-    return magnitude > 0x7f800000 ? 7 : relu & (sign != 0) ? 0 : (code > 7 ? 7 : code) | sign;
+    return magnitude > 0x7f800000 ? 7 : (relu & (sign != 0)) ? 0 : (code > 7 ? 7 : code) | sign;
 }
 /* ue8m0 of an f32's magnitude, rounded down or up; the code 0 is 2^-127, a subnormal number. */
 static inline uint32_t half_ue8m0_of_f32(uint32_t a, bool up, bool satfinite) {
@@ -74,7 +74,7 @@ static inline uint32_t half_f16_of_f8(uint32_t a, int man, bool relu) {
     const uint32_t magnitude = a & 0x7f, sign = (a & 0x80) << 8;
     const uint32_t v = num_f32_bits(num_f32_from_bits(magnitude << 20) * 0x1p120f); /* e4m3: normal in f16, or zero */
     const uint32_t code = man == 2 ? magnitude << 8 : magnitude ? (v >> 13) - (112 << 10) : 0;
-    return magnitude > (man == 2 ? 0x7cu : 0x7eu) ? 0x7fff : relu & (sign != 0) ? 0 : code | sign;
+    return magnitude > (man == 2 ? 0x7cu : 0x7eu) ? 0x7fff : (relu & (sign != 0)) ? 0 : code | sign;
 }
 
 #define HALF_INLINE static inline __attribute__((always_inline)) /* vectorised or not, the rest is small */
@@ -179,7 +179,7 @@ HALF_INLINE float half_ex2(float x, bool bf16) {
     const bool top = bf16 & (n > 127); /* a power that is no number: by halves */
     const float half = __builtin_fmaf(r * 0.5f, half_exp_tail(r), 0.5f);
     const float power = half * half_power(top ? 127 : n) * (top ? 4 : 2);
-    const uint32_t above = num_f32_bits(power) | (r != 0), d = bf16 & (x < least) ? 0 : above;
+    const uint32_t above = num_f32_bits(power) | (r != 0), d = (bf16 & (x < least)) ? 0 : above;
     return num_f32_from_bits(x == x ? d : NUM_NAN_F32);
 }
 
@@ -211,7 +211,7 @@ HALF_INLINE uint32_t half_pick(uint32_t a, uint32_t b, uint32_t inf, unsigned f,
     const uint32_t most = larger ? (ru > rv ? u : v) : (ru > rv ? v : u);
     const uint32_t d = nu ? v : nv ? u : most, signed_d = (d & ~(xor&0x8000)) | (sign & xor);
     const uint32_t nans = (uint32_t)nu + nv + (half_mask(f, NUM_NAN) & 1); /* 2: enough for a NaN */
-    return (nu | nv) & (nans > 1) ? 0x7fff : signed_d;
+    return ((nu | nv) & (nans > 1)) ? 0x7fff : signed_d;
 }
 
 #endif

@@ -23,10 +23,11 @@ bool cutedsl_known(const char *version) {
 }
 
 const char *cutedsl_versions(void) {
-    return ""
+    static const char names[] = ""
 #define DSL(number, name) ", " name
 #include "cudart/cutedsl/versions.def"
-           + 2;
+        ;
+    return &names[2];
 }
 
 /* An object of the package: the folder that holds the package, as the loader names it. */
