@@ -122,9 +122,10 @@ struct slab {
     uint8_t shift;
     uint8_t next; /* access that comes next if they come as before */
     uint32_t num;
-    uint8_t *held; /* the values that were written; NULL: none */
+    uint32_t latest[2]; /* times of the latest read and write; 0: none. Its groups may have the times of earlier ones */
+    uint8_t *held;      /* the values that were written; NULL: none */
     struct slab_access {
-        uint32_t time;
+        uint32_t time; /* 0: an operation's write has replaced it */
         bool writes;
         uint8_t quad[VCLOCK_LANES]; /* the number of each lane's quad in the slab */
     } list[SLAB_ACCESSES];          /* the latest of each kind with these quads */
@@ -153,6 +154,11 @@ struct calm {
     uint32_t from, to, warp, lanes; /* lanes 0: none */
     bool writes;
 };
+/* Is there no doubt about this access either? Threads only learn more. */
+static inline bool is_calm(const struct calm *c, uint32_t warp, uint32_t lanes, uint32_t from, uint32_t to,
+                           bool writes) {
+    return c->warp == warp && !(lanes & ~c->lanes) && c->from <= from && to <= c->to && c->writes >= writes;
+}
 
 struct epochs; /* epochs.c */
 

@@ -93,11 +93,6 @@ static void judge_lost(const struct race *r, const struct spans *k, uint32_t fro
             race_lost(r, BOUND_SPANS);
 }
 
-/* Did spans_doubt find no doubt for these bytes, or more, since the last span came? Threads only learn more. */
-static bool is_calm(const struct calm *c, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
-    return c->warp == v->warp && !(v->lanes & ~c->lanes) && c->from <= from && to <= c->to && c->writes >= writes;
-}
-
 /* The part of spans_doubt for the spans k. *calm gets the bytes around the access up to the next span. */
 static bool doubt(const struct race *r, const struct spans *k, const struct viewer *others, uint32_t from, uint32_t to,
                   bool writes, struct calm *calm) {
@@ -117,7 +112,7 @@ static bool doubt(const struct race *r, const struct spans *k, const struct view
 
 bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes) {
-    if (!v->note && is_calm(&b->calm, v, from, to, writes))
+    if (!v->note && is_calm(&b->calm, v->warp, v->lanes, from, to, writes))
         return false;
     const uint32_t first = from / SPANS_BYTES, last = (to - 1) / SPANS_BYTES;
     struct calm calm = {first * SPANS_BYTES, (last + 1) * SPANS_BYTES, v->warp, v->note ? 0 : v->lanes, writes};

@@ -552,12 +552,22 @@ static __attribute__((noinline)) void touch_strands(struct race *r, struct bytes
     }
 }
 
+/* Fast path for weak accesses by all lanes with one viewer, which come to a slab as before. */
+static inline bool touch_slab(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
+    const bool writes = e->effect & EFFECT_WRITE;
+    if (!b->num_slabs || e->size != QUAD || (e->by.lanes & r->warps[warp].strand[0].lanes) != UINT32_MAX)
+        return false;
+    event_spread(e);
+    return is_calm(&b->calm, warp, UINT32_MAX, (uint32_t)e->at[0], (uint32_t)e->at[VCLOCK_LANES - 1] + QUAD, writes) &&
+           slabs_again(b, e, warp, r->time, writes);
+}
+
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
     const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
     const bool plain = e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && e->effect != EFFECT_ATOMIC &&
                        w->num_strands == 1 && !maps_is_copy(e);
-    if (plain && touch_evenly(r, b, e, warp))
+    if (plain && (touch_slab(r, b, e, warp) || touch_evenly(r, b, e, warp)))
         sites_remember(&w->sites, r->time, e->by.site);
     else
         touch_strands(r, b, e, copy, warp);
