@@ -143,7 +143,9 @@ struct slab {
 struct spans {
     struct place {
         uint32_t from, to;
-        uint32_t span : 31, write : 1; /* its number in bytes_watch.span; it is a write */
+        struct note *note;
+        uint32_t span; /* its number in bytes_watch.span */
+        bool write;
     } * place;
     uint32_t num, cap;
     /* The bytes at which each write is one that the tensor core knew, in an operation that these lanes issued at `time`.

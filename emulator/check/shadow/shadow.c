@@ -81,9 +81,18 @@ static __attribute__((noinline)) void engine(struct shadow *s, struct note *n, c
 /* Fetches the spans of a part of shared memory into the cache. */
 static void expect(const struct shadow *s, const struct cta *owner, uint32_t from, uint32_t bytes) {
     const struct bytes_watch *b = &s->ctas[owner->rank].bytes;
-    for (uint32_t k = from / SPANS_BYTES; b->spans && k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
+    const uint32_t first = from / SPANS_BYTES;
+    for (uint32_t k = first + 1; k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
         for (uint32_t i = 0; i < 16 && i <= b->spans[k].num; i += 64 / sizeof *b->spans[k].place)
             __builtin_prefetch(b->spans[k].place + i, 1);
+    for (uint32_t i = 0; first < b->num_spans && i < 16 && i < b->spans[first].num; i++) {
+        const struct place *p = &b->spans[first].place[i];
+        if (p->to <= from || from + bytes <= p->from)
+            continue;
+        __builtin_prefetch(p->note, 1);
+        __builtin_prefetch(&p->note->written, 1);
+        __builtin_prefetch(&b->span[p->span], 1);
+    }
 }
 
 void shadow_expect(const struct shadow *s, const struct async_op *op) {

@@ -111,19 +111,19 @@ static inline void put(struct slab *s, uint32_t i, const struct event_access *e,
         memcpy(s->held + a->quad[l] * QUAD, from + a->quad[l] * QUAD, QUAD);
 }
 
-bool slabs_again(struct bytes_watch *b, const struct event_access *e, uint32_t warp, uint32_t time, bool writes) {
+struct slab *slabs_next(struct bytes_watch *b, const struct event_access *e, uint32_t warp, bool writes) {
     const uint32_t number = b->slab_at[e->at[0] / GROUP_BYTES];
     struct slab *s = number ? &b->slabs[number - 1] : NULL;
-    if (!s || s->warp != warp || s->next >= s->num || s->list[s->next].writes != writes || !s->latest[writes])
-        return false;
+    if (!s || s->warp != warp || s->next >= s->num || s->list[s->next].writes != writes)
+        return NULL;
     const uint8_t *const quad = s->list[s->next].quad;
     uint32_t odd = 0;
     for (uint32_t l = 0; l < VCLOCK_LANES; l++)
         odd |= (uint32_t)e->at[l] ^ (s->begin + quad[l] * QUAD);
-    if (!odd)
-        put(s, s->next, e, time);
-    return !odd;
+    return odd ? NULL : s;
 }
+
+void slabs_again(struct slab *s, const struct event_access *e, uint32_t time) { put(s, s->next, e, time); }
 
 bool slabs_put(struct slab *s, const struct event_access *e, uint32_t time, bool writes) {
     struct slab_access a = {.writes = writes};

@@ -119,8 +119,8 @@ static void judge_lost(const struct race *r, const struct spans *k, uint32_t fro
 }
 
 /* The part of spans_doubt for the spans k. *calm gets the bytes around the access up to the next span. */
-static bool doubt(const struct race *r, const struct bytes_watch *b, const struct spans *k, const struct viewer *others,
-                  uint32_t from, uint32_t to, bool writes, struct calm *calm) {
+static bool doubt(const struct race *r, const struct spans *k, const struct viewer *others, uint32_t from, uint32_t to,
+                  bool writes, struct calm *calm) {
     for (uint32_t i = 0; i < k->num; i++) {
         const struct place *s = &k->place[i];
         if (!s->write && !writes)
@@ -129,7 +129,7 @@ static bool doubt(const struct race *r, const struct bytes_watch *b, const struc
             calm->from = s->to > calm->from ? s->to : calm->from;
         else if (s->from >= to)
             calm->to = s->from < calm->to ? s->from : calm->to;
-        else if (verdict_note(r, b->span[s->span].note, s->write, others, writes, IN_SHARED))
+        else if (verdict_note(r, s->note, s->write, others, writes, IN_SHARED))
             return true;
     }
     return false;
@@ -147,7 +147,7 @@ bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewe
         if (b->spans[k].any_lost)
             judge_lost(r, &b->spans[k], from, to, writes);
         calm.lanes = b->spans[k].any_lost ? 0 : calm.lanes;
-        if (doubt(r, b, &b->spans[k], &others, from, to, writes, &calm))
+        if (doubt(r, &b->spans[k], &others, from, to, writes, &calm))
             return true;
     }
     b->calm = calm;
@@ -318,7 +318,7 @@ static inline void add_span(struct coming *c, struct spans *k) {
         forget_span(c->r, c->b, k);
     if (k->num == k->cap)
         k->place = xgrow(k->place, k->num, &k->cap, sizeof *k->place);
-    k->place[k->num++] = (struct place){s->from, s->to, c->number & INT32_MAX, s->write};
+    k->place[k->num++] = (struct place){s->from, s->to, s->note, c->number, s->write};
     k->reads |= c->range_bit;
     c->lists++;
 }
@@ -375,7 +375,7 @@ static inline void put_span(struct coming *c, struct spans *k, bool writes, stru
         }
         const uint32_t number = p->span;
         struct span *old = &c->b->span[number];
-        if (!writes && !p->write && !supersedes(s, old))
+        if (!writes && !p->write && !(s->pieces && s->from == p->from && s->to == p->to && supersedes(s, old)))
             continue;
         compare(c, old);
         if (!writes && p->write && !old->stays)
