@@ -237,8 +237,8 @@ struct coming {
     uint32_t number;    /* of the span */
     uint32_t lists;     /* to which it was added */
     uint64_t range_bit; /* of a read; 0: a write */
-    bool told;  /* a conflict of this span has been reported */
-    bool asked; /* the cache is in use: */
+    bool told;          /* a conflict of this span has been reported */
+    bool asked;         /* the cache is in use: */
     struct answer {
         const struct note *note;      /* of the old span */
         bool write, conflict, behind; /* the old span is a write; they conflict; the new one is ordered after it */

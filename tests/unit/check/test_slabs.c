@@ -63,6 +63,8 @@ static const struct sample samples[] = {
       AWAIT(2048) ST(1) SET}},
     /* the same warp makes them again */
     {"warp 0, lane", {LD(0) ST(0) FENCE MEET(1) SEEN LD(0) ST(0) SET, MEET(1) BULK(2048), AWAIT(2048) LATER STORE}},
+    /* and while the operation may still write */
+    {"copy-not-awaited", {ST(1) FENCE "bar.warp.sync -1; " BULK(2048) ST(1) AWAIT(2048), "", ""}},
     /* one that replaces only the first two rows */
     {"warp 0, lane 5",
      {ALL FENCE MEET(1), MEET(1) BULK(128) AWAIT(128) SET, LATER LANE(9) "ld.shared.u32 %x, [tile+340]; "}},
