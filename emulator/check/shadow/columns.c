@@ -22,12 +22,12 @@ struct area {
 struct columns_watch {
     struct area *areas;
     uint32_t num, cap;
-    bool alone; /* none of them has a cell of the latest */
+    bool alone;           /* none of them has a cell of the latest */
+    uint32_t num_closing; /* of `closing` */
     struct area
         lost; /* columns and lanes of areas that were forgotten since the allocation; `write`: some were writes */
     struct pair_alloc alloc;                                /* a dealloc of its pair must be ordered after it */
     struct event_life closing[TMEM_COLUMNS / TMEM_GRANULE]; /* a pair's deallocations that only one CTA has executed */
-    uint32_t num_closing;
 };
 
 static struct columns_watch *watch_of(struct columns *c) {
@@ -144,12 +144,16 @@ void columns_access(struct race *r, struct columns *columns, const struct event_
     memcpy(a.lanes, e->tmem_lanes, sizeof a.lanes);
     check_closing(e, c, &a);
     if (a.write && is_again(c, &a) && goes_on(c->areas[c->num - 1].note, n)) {
+        struct area *latest = &c->areas[c->num - 1];
         judge_lost(r, c, &a);
-        drop_area(r, c, c->num - 1);
-    } else {
-        const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
-        judge_all(r, e->owner, c, &a, &v);
+        sums_columns(r, &columns->sums, e, n);
+        note_hold(n);
+        note_drop(r, latest->note);
+        *latest = a;
+        return;
     }
+    const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
+    judge_all(r, e->owner, c, &a, &v);
     sums_columns(r, &columns->sums, e, n);
     if (c->num && c->num >= race_bound(r, BOUND_AREAS))
         forget_area(r, c);

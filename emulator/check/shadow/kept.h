@@ -79,6 +79,7 @@ static inline bool is_shared(const struct word *quad) { return (quad->wrote.lane
 struct pieces {
     uint32_t holders;
     uint32_t num, size, rows, stride; /* num pieces of `size` bytes, repeated `rows` times, `stride` apart */
+    uint32_t bytes;                   /* from the first to the last */
     uint32_t at[];                    /* of each, from the first byte of the span */
 };
 
@@ -87,9 +88,14 @@ struct pieces {
 struct span {
     uint32_t from, to;
     struct note *note;
-    bool write;
-    bool rows;             /* of operand A: its note has their lanes of D */
     struct pieces *pieces; /* NULL: all bytes */
+    bool write;
+    bool rows; /* of operand A: its note has their lanes of D */
+    /* The latest comparison with a span, if the two broke no rule: the number of that span, whether it replaces this
+     * one, and stays_known() of the two. */
+    bool gone, stays;
+    uint32_t met;
+    uint32_t holders; /* lists that have it */
 };
 
 /* A group: the quads that share a word of `parted`. Its accesses of one kind by threads are, or include, those that the
@@ -122,19 +128,25 @@ struct slab {
     uint8_t shift;
     uint8_t next; /* access that comes next if they come as before */
     uint32_t num;
-    uint8_t *held; /* the values that were written; NULL: none */
+    uint32_t latest[2]; /* times of the latest read and write; 0: none. Its groups may have the times of earlier ones */
+    uint8_t *held;      /* the values that were written; NULL: none */
     struct slab_access {
-        uint32_t time;
+        uint32_t time; /* 0: an operation's write has replaced it */
         bool writes;
         uint8_t quad[VCLOCK_LANES]; /* the number of each lane's quad in the slab */
     } list[SLAB_ACCESSES];          /* the latest of each kind with these quads */
 };
 
-/* The spans that have bytes in the same SPANS_BYTES of shared memory, until the cluster ends. An operand of a stage has
- * mostly that size. */
+/* The list of the spans that have bytes in the same SPANS_BYTES of shared memory, until the cluster ends. An operand of
+ * a stage has mostly that size. Conflicts are looked for in the list's order. */
 #define SPANS_BYTES 16384u
 struct spans {
-    struct span *span;
+    struct place {
+        uint32_t from, to;
+        struct note *note;
+        uint32_t span; /* its number in bytes_watch.span */
+        bool write;
+    } * place;
     uint32_t num, cap;
     /* The bytes at which each write is one that the tensor core knew, in an operation that these lanes issued at `time`.
      * Their later operations know no less. Until the next write. */
@@ -153,6 +165,11 @@ struct calm {
     uint32_t from, to, warp, lanes; /* lanes 0: none */
     bool writes;
 };
+/* Is there no doubt about this access either? Threads only learn more. */
+static inline bool is_calm(const struct calm *c, uint32_t warp, uint32_t lanes, uint32_t from, uint32_t to,
+                           bool writes) {
+    return c->warp == warp && !(lanes & ~c->lanes) && c->from <= from && to <= c->to && c->writes >= writes;
+}
 
 struct epochs; /* epochs.c */
 
@@ -163,6 +180,10 @@ struct bytes_watch {
     uint64_t groups[SMEM_MOST / GROUP_BYTES / 64]; /* bit for each group: it may have accesses of threads */
     struct block *block;
     struct spans *spans;
+    struct span *span; /* those in the lists, and free ones */
+    uint32_t made_spans, cap_made;
+    uint32_t free_span; /* first free one + 1; the next is in `met` */
+    uint32_t puts;      /* spans so far */
     struct calm calm;
     struct slab *slabs;
     uint32_t num_slabs, cap_slabs;
@@ -185,9 +206,10 @@ bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewe
 /* On an access by a thread to [at, at + size). Returns whether a conflict with an operation was reported. */
 bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                 uint32_t at, uint32_t size, bool writes);
-/* On an access by an operation to *s: checks it against other operations. `latest`: cache of pieces. */
-void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
-               struct pieces **latest);
+/* On an access by an operation to *s, whose pieces the caller holds: checks it against other operations. */
+void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s);
+/* The pieces of an operation's access, from the cache `latest`, which holds them. *from: the first byte. */
+struct pieces *spans_pieces(struct pieces **latest, const struct event_access *e, uint32_t *from);
 void spans_free(struct race *r, struct bytes_watch *b);
 void spans_drop_pieces(struct pieces *p);
 

@@ -10,8 +10,6 @@ struct shadow {
         struct bytes_watch bytes;
         struct columns columns;
     } * ctas;                             /* by rank */
-    struct pieces *pieces;                /* work buffer: the pieces of the access that is being checked, */
-    uint32_t num_pieces;                  /* and its room */
     struct pieces *latest[LATEST_PIECES]; /* cache of spans.c, by a hash of the pieces */
     struct cells *global;                 /* of the launch; NULL: global memory is not checked */
 };
@@ -34,7 +32,6 @@ void shadow_free(struct shadow *s) {
     }
     for (uint32_t i = 0; i < LATEST_PIECES; i++)
         spans_drop_pieces(s->latest[i]);
-    xfree(s->pieces);
     xfree(s->ctas);
     xfree(s);
 }
@@ -60,50 +57,19 @@ static inline struct bytes_watch *bytes_of(struct shadow *s, const struct cta *o
 
 /* --- operations on shared memory ---------------------------------------------------------------------------------- */
 
-/* The work buffer for the pieces of an access, valid until the next one. */
-static struct pieces *pieces_for(struct shadow *s, const struct event_access *e) {
-    const uint32_t num = e->pieces ? e->pieces : 1;
-    if (num > s->num_pieces) {
-        s->num_pieces = num;
-        s->pieces = xrealloc_array(s->pieces, 1, sizeof *s->pieces + num * sizeof *s->pieces->at);
-    }
-    s->pieces->holders = 0;
-    s->pieces->num = num;
-    s->pieces->size = e->size;
-    s->pieces->rows = e->rows;
-    s->pieces->stride = (uint32_t)e->stride;
-    return s->pieces;
-}
-
-/* The span of an operation's access: from the first byte to the last. */
-static struct span span_of(struct shadow *s, const struct event_access *e, struct note *n) {
-    struct pieces *const p = pieces_for(s, e);
-    int32_t from = INT32_MAX, last = 0; /* so every host's vectors can compare them */
-    for (uint32_t i = 0; i < p->num; i++) {
-        const int32_t at = (int32_t)e->at[i];
-        from = at < from ? at : from;
-        last = at > last ? at : last;
-    }
-    for (uint32_t i = 0; i < p->num; i++)
-        p->at[i] = (uint32_t)e->at[i] - (uint32_t)from;
-    return (struct span){.from = (uint32_t)from,
-                         .to = (uint32_t)last + e->size + (e->rows - 1) * (uint32_t)e->stride,
-                         .note = n,
-                         .write = e->effect & EFFECT_WRITE,
-                         .rows = e->of_a,
-                         .pieces = p->num > 1 || p->rows > 1 ? p : NULL};
-}
-
 /* An operation's span is compared with accesses of threads, then with other operations, and remembered. */
 static void put(struct shadow *s, struct cta *owner, const struct viewer *v, const struct span *span) {
     struct bytes_watch *b = bytes_of(s, owner);
     stamps_engine(s->r, b, owner, v, span);
-    spans_put(s->r, b, owner, v, span, s->latest);
+    spans_put(s->r, b, owner, v, span);
 }
 
 /* An operation's access to shared memory, when it runs; not for copies, which are remembered from their issue. */
 static __attribute__((noinline)) void engine(struct shadow *s, struct note *n, const struct event_access *e) {
-    const struct span span = span_of(s, e, n);
+    struct span span = {.from = (uint32_t)e->at[0], .note = n, .write = e->effect & EFFECT_WRITE, .rows = e->of_a};
+    if (e->pieces > 1 || e->rows > 1)
+        span.pieces = spans_pieces(s->latest, e, &span.from);
+    span.to = span.from + (span.pieces ? span.pieces->bytes : e->size);
     if (e->of_a)
         n->a_rows = *e->of_a;
     if (e->effect == EFFECT_ATOMIC)
@@ -115,9 +81,18 @@ static __attribute__((noinline)) void engine(struct shadow *s, struct note *n, c
 /* Fetches the spans of a part of shared memory into the cache. */
 static void expect(const struct shadow *s, const struct cta *owner, uint32_t from, uint32_t bytes) {
     const struct bytes_watch *b = &s->ctas[owner->rank].bytes;
-    for (uint32_t k = from / SPANS_BYTES; b->spans && k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
-        for (uint32_t i = 0; i < 16 && i <= b->spans[k].num; i += 64 / sizeof *b->spans[k].span)
-            __builtin_prefetch(b->spans[k].span + i, 1);
+    const uint32_t first = from / SPANS_BYTES;
+    for (uint32_t k = first + 1; k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
+        for (uint32_t i = 0; i < 16 && i <= b->spans[k].num; i += 64 / sizeof *b->spans[k].place)
+            __builtin_prefetch(b->spans[k].place + i, 1);
+    for (uint32_t i = 0; first < b->num_spans && i < 16 && i < b->spans[first].num; i++) {
+        const struct place *p = &b->spans[first].place[i];
+        if (p->to <= from || from + bytes <= p->from)
+            continue;
+        __builtin_prefetch(p->note, 1);
+        __builtin_prefetch(&p->note->written, 1);
+        __builtin_prefetch(&b->span[p->span], 1);
+    }
 }
 
 void shadow_expect(const struct shadow *s, const struct async_op *op) {
@@ -129,15 +104,17 @@ void shadow_expect(const struct shadow *s, const struct async_op *op) {
 
 /* A copy's bytes are remembered from its issue, because it may access them from now on. */
 void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op) {
-    struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
-    const struct viewer v = viewer_of_note(&by, n, true, n->name);
     if (n->agent == AGENT_CP_ASYNC) /* remembered lane by lane when it runs (stamps.c) */
         return;
     n->spanned = op->dst_bytes || op->src_bytes;
+    if (!n->spanned)
+        return;
+    struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
+    const struct viewer v = viewer_of_note(&by, n, true, n->name);
     if (op->dst_bytes)
-        put(s, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, false, NULL});
+        put(s, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, .write = true});
     if (op->src_bytes)
-        put(s, op->cta, &v, &(struct span){op->src_off, op->src_off + op->src_bytes, n, false, false, NULL});
+        put(s, op->cta, &v, &(struct span){op->src_off, op->src_off + op->src_bytes, n, .write = false});
 }
 
 /* --- events ------------------------------------------------------------------------------------------------------- */

@@ -32,6 +32,25 @@ static inline struct group *group_in(struct bytes_watch *b, uint32_t g, bool wro
     return (wrote ? k->wrote : k->read) + g % (BLOCK_BYTES / GROUP_BYTES);
 }
 
+/* Its groups get the times of its latest accesses. Its earlier ones have joined them. */
+static void settle(struct bytes_watch *b, const struct slab *s) {
+    for (unsigned wrote = 0; wrote < 2; wrote++)
+        FOR_GROUPS(g, s) {
+            struct group *of = group_in(b, g, wrote);
+            of->time = s->latest[wrote] > of->time ? s->latest[wrote] : of->time;
+        }
+}
+
+/* Has it no accesses? */
+static bool is_empty(const struct slab *s) { return !s->latest[false] && !s->latest[true]; }
+
+/* An operation has overwritten its bytes. The same accesses will mostly come again. */
+static void make_empty(struct slab *s) {
+    s->latest[false] = s->latest[true] = 0;
+    for (uint32_t i = 0; i < s->num; i++)
+        s->list[i].time = 0;
+}
+
 /* The slab is empty, or has become stamps. */
 static void drop(struct bytes_watch *b, uint32_t number) {
     struct slab *s = &b->slabs[number];
@@ -48,6 +67,8 @@ static struct slab *new_slab(struct bytes_watch *b, uint32_t begin, uint32_t shi
     if (b->num_slabs == UINT8_MAX || begin + slab_bytes(&mine) > b->num_blocks * BLOCK_BYTES)
         return NULL;
     FOR_GROUPS(g, &mine) {
+        if (b->slab_at[g] && is_empty(&b->slabs[b->slab_at[g] - 1]))
+            drop(b, b->slab_at[g] - 1u);
         if (b->slab_at[g] || group_in(b, g, true)->time || group_in(b, g, false)->time)
             return NULL;
     }
@@ -62,10 +83,13 @@ struct slab *slabs_find(struct bytes_watch *b, const uint64_t at[VCLOCK_LANES], 
     const uint32_t begin = begin_of(at, shift);
     if (begin == UINT32_MAX)
         return NULL;
-    if (!b->slab_at[begin / GROUP_BYTES])
+    const uint32_t number = b->slab_at[begin / GROUP_BYTES];
+    struct slab *s = number ? &b->slabs[number - 1] : NULL;
+    if (!s || s->begin != begin || s->shift != shift)
         return new_slab(b, begin, shift, warp);
-    struct slab *s = &b->slabs[b->slab_at[begin / GROUP_BYTES] - 1];
-    return s->begin == begin && s->shift == shift && s->warp == warp ? s : NULL;
+    if (is_empty(s))
+        s->warp = (uint16_t)warp;
+    return s->warp == warp ? s : NULL;
 }
 
 /* The same kind of access to the same quads? */
@@ -73,8 +97,36 @@ static inline bool is_alike(const struct slab_access *a, const struct slab_acces
     return a->writes == b->writes && memcmp(a->quad, b->quad, sizeof a->quad) == 0;
 }
 
+/* Remembers access i of a slab, which is by these quads. */
+static inline void put(struct slab *s, uint32_t i, const struct event_access *e, uint32_t time) {
+    struct slab_access *a = &s->list[i];
+    s->next = (uint8_t)(i + 1 < s->num ? i + 1 : 0);
+    a->time = s->latest[a->writes] = time;
+    if (!a->writes)
+        return;
+    if (!s->held)
+        s->held = xcalloc(1, slab_bytes(s));
+    const uint8_t *const from = e->owner->smem + s->begin;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        memcpy(s->held + a->quad[l] * QUAD, from + a->quad[l] * QUAD, QUAD);
+}
+
+struct slab *slabs_next(struct bytes_watch *b, const struct event_access *e, uint32_t warp, bool writes) {
+    const uint32_t number = b->slab_at[e->at[0] / GROUP_BYTES];
+    struct slab *s = number ? &b->slabs[number - 1] : NULL;
+    if (!s || s->warp != warp || s->next >= s->num || s->list[s->next].writes != writes)
+        return NULL;
+    const uint8_t *const quad = s->list[s->next].quad;
+    uint32_t odd = 0;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        odd |= (uint32_t)e->at[l] ^ (s->begin + quad[l] * QUAD);
+    return odd ? NULL : s;
+}
+
+void slabs_again(struct slab *s, const struct event_access *e, uint32_t time) { put(s, s->next, e, time); }
+
 bool slabs_put(struct slab *s, const struct event_access *e, uint32_t time, bool writes) {
-    struct slab_access a = {.time = time, .writes = writes};
+    struct slab_access a = {.writes = writes};
     for (uint32_t l = 0; l < VCLOCK_LANES; l++)
         a.quad[l] = (uint8_t)((e->at[l] - s->begin) / QUAD);
     uint32_t i = s->next; /* mostly the same ones come again, in the same order */
@@ -83,15 +135,9 @@ bool slabs_put(struct slab *s, const struct event_access *e, uint32_t time, bool
             i++;
     if (i == SLAB_ACCESSES)
         return false;
-    s->num += i == s->num;
-    s->next = (uint8_t)(i + 1 < s->num ? i + 1 : 0);
-    s->list[i] = a;
-    if (!writes)
-        return true;
-    if (!s->held)
-        s->held = xcalloc(1, slab_bytes(s));
-    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
-        memcpy(s->held + (e->at[l] - s->begin), e->owner->smem + e->at[l], QUAD);
+    if (i == s->num)
+        s->list[s->num++] = a;
+    put(s, i, e, time);
     return true;
 }
 
@@ -111,11 +157,13 @@ static void stamp_access(struct bytes_watch *b, const struct slab *s, const stru
 /* All accesses of a slab become stamps, in the order in which they came; an equal one has replaced the one before. */
 static void flush(struct bytes_watch *b, uint32_t number) {
     struct slab *s = &b->slabs[number];
+    settle(b, s);
     while (s->num) {
         uint32_t first = 0;
         for (uint32_t i = 1; i < s->num; i++)
             first = s->list[i].time < s->list[first].time ? i : first;
-        stamp_access(b, s, &s->list[first]);
+        if (s->list[first].time)
+            stamp_access(b, s, &s->list[first]);
         s->list[first] = s->list[--s->num];
     }
     drop(b, number);
@@ -143,6 +191,7 @@ void slabs_engine(struct touch *t, const struct span *span) {
         struct slab *s = &b->slabs[i];
         if (s->begin >= span->to || span->from >= s->begin + slab_bytes(s))
             continue;
+        settle(b, s);
         const bool known = !span->pieces && is_known_slab(t, s);
         if (known && !t->writes)
             continue;
@@ -154,7 +203,7 @@ void slabs_engine(struct touch *t, const struct span *span) {
             b->groups[g / 64] &= ~(UINT64_C(1) << g % 64);
             *group_in(b, g, true) = *group_in(b, g, false) = (struct group){0};
         }
-        drop(b, i);
+        make_empty(s);
     }
 }
 

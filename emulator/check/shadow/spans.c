@@ -69,21 +69,46 @@ void spans_drop_pieces(struct pieces *p) {
         xfree(p);
 }
 
-static void drop_span(struct race *r, struct spans *k, uint32_t i) {
-    note_drop(r, k->span[i].note);
-    spans_drop_pieces(k->span[i].pieces);
-    k->span[i] = k->span[--k->num];
+/* The number of a new span, which the caller holds. */
+static uint32_t new_span(struct bytes_watch *b, const struct span *s) {
+    if (!b->free_span && b->made_spans == b->cap_made)
+        b->span = xgrow(b->span, b->made_spans, &b->cap_made, sizeof *b->span);
+    const uint32_t number = b->free_span ? b->free_span - 1 : b->made_spans++;
+    b->free_span = b->free_span ? b->span[number].met : 0;
+    b->span[number] = *s;
+    b->span[number].holders = 1;
+    note_hold(s->note);
+    if (s->pieces)
+        s->pieces->holders++;
+    return number;
 }
 
-/* Forgets the oldest span; a later access to its bytes may need it (BOUND_SPANS). */
-static void forget_span(struct race *r, struct spans *k) {
-    const struct span *s = &k->span[0];
-    struct lost_bytes *lost = &k->lost[s->write];
+static inline void drop_span(struct race *r, struct bytes_watch *b, uint32_t number) {
+    struct span *s = &b->span[number];
+    if (--s->holders)
+        return;
+    note_drop(r, s->note);
+    spans_drop_pieces(s->pieces);
+    s->met = b->free_span;
+    b->free_span = number + 1;
+}
+
+/* Place i of a list goes. */
+static inline void drop_place(struct race *r, struct bytes_watch *b, struct spans *k, uint32_t i) {
+    const uint32_t number = k->place[i].span;
+    k->place[i] = k->place[--k->num];
+    drop_span(r, b, number);
+}
+
+/* Forgets the oldest span of a list; a later access to its bytes may need it (BOUND_SPANS). */
+static void forget_span(struct race *r, struct bytes_watch *b, struct spans *k) {
+    const struct place *p = &k->place[0];
+    struct lost_bytes *lost = &k->lost[p->write];
     const bool none = lost->from == lost->to;
-    lost->from = none || s->from < lost->from ? s->from : lost->from;
-    lost->to = none || s->to > lost->to ? s->to : lost->to;
+    lost->from = none || p->from < lost->from ? p->from : lost->from;
+    lost->to = none || p->to > lost->to ? p->to : lost->to;
     k->any_lost = true;
-    drop_span(r, k, 0);
+    drop_place(r, b, k, 0);
 }
 
 /* On an access that may conflict with forgotten spans: announces that a conflict may be missed. */
@@ -93,16 +118,11 @@ static void judge_lost(const struct race *r, const struct spans *k, uint32_t fro
             race_lost(r, BOUND_SPANS);
 }
 
-/* Did spans_doubt find no doubt for these bytes, or more, since the last span came? Threads only learn more. */
-static bool is_calm(const struct calm *c, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
-    return c->warp == v->warp && !(v->lanes & ~c->lanes) && c->from <= from && to <= c->to && c->writes >= writes;
-}
-
 /* The part of spans_doubt for the spans k. *calm gets the bytes around the access up to the next span. */
 static bool doubt(const struct race *r, const struct spans *k, const struct viewer *others, uint32_t from, uint32_t to,
                   bool writes, struct calm *calm) {
     for (uint32_t i = 0; i < k->num; i++) {
-        const struct span *s = &k->span[i];
+        const struct place *s = &k->place[i];
         if (!s->write && !writes)
             continue;
         if (from >= s->to)
@@ -117,7 +137,7 @@ static bool doubt(const struct race *r, const struct spans *k, const struct view
 
 bool spans_doubt(const struct race *r, struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
                  bool writes) {
-    if (!v->note && is_calm(&b->calm, v, from, to, writes))
+    if (!v->note && is_calm(&b->calm, v->warp, v->lanes, from, to, writes))
         return false;
     const uint32_t first = from / SPANS_BYTES, last = (to - 1) / SPANS_BYTES;
     struct calm calm = {first * SPANS_BYTES, (last + 1) * SPANS_BYTES, v->warp, v->note ? 0 : v->lanes, writes};
@@ -138,9 +158,10 @@ bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *o
                 uint32_t at, uint32_t size, bool writes) {
     for (uint32_t k = at / SPANS_BYTES; k <= (at + size - 1) / SPANS_BYTES && k < b->num_spans; k++)
         for (uint32_t i = 0; i < b->spans[k].num; i++) {
-            const struct span *s = &b->spans[k].span[i];
-            if ((!s->write && !writes) || at >= s->to || s->from >= at + size)
+            const struct place *p = &b->spans[k].place[i];
+            if ((!p->write && !writes) || at >= p->to || p->from >= at + size)
                 continue;
+            const struct span *s = &b->span[p->span];
             const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
             if (!rule || !race_tells(r, rule) || !covers(s, at, size))
                 continue;
@@ -168,21 +189,42 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces to keep for a span, which holds them. The stages of an operand have the same ones, so the latest are cached.
- */
-static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p) {
-    if (!p)
-        return NULL;
-    const uint32_t key = (p->at[p->num - 1] + p->num * 7 + p->rows) * 0x9e3779b1u;
-    struct pieces **at = &latest[key / (UINT32_MAX / LATEST_PIECES + 1)];
-    if (!same_pieces(*at, p)) {
-        spans_drop_pieces(*at);
-        *at = xcalloc(1, sizeof **at + p->num * sizeof *p->at);
-        memcpy(*at, p, sizeof *p + p->num * sizeof *p->at);
-        (*at)->holders = 1;
+/* Are the pieces of the access these, from some byte on? */
+static bool are_at(const struct pieces *p, const struct event_access *e, uint32_t num) {
+    if (!p || p->num != num || p->rows != e->rows || p->stride != e->stride || p->size != e->size)
+        return false;
+    const uint32_t from = (uint32_t)e->at[0] - p->at[0];
+    uint32_t odd = 0;
+    for (uint32_t i = 0; i < num; i++)
+        odd |= (uint32_t)e->at[i] ^ (from + p->at[i]);
+    return !odd;
+}
+
+static __attribute__((noinline)) struct pieces *new_pieces(const struct event_access *e, uint32_t num) {
+    struct pieces *p = xrealloc_array(NULL, 1, sizeof *p + num * sizeof *p->at);
+    int32_t from = INT32_MAX, last = 0; /* so every host's vectors can compare them */
+    for (uint32_t i = 0; i < num; i++) {
+        const int32_t at = (int32_t)e->at[i];
+        from = at < from ? at : from;
+        last = at > last ? at : last;
     }
-    (*at)->holders++;
-    return *at;
+    *p = (struct pieces){1, num, e->size, e->rows, (uint32_t)e->stride, .bytes = 0};
+    p->bytes = (uint32_t)(last - from) + e->size + (e->rows - 1) * p->stride;
+    for (uint32_t i = 0; i < num; i++)
+        p->at[i] = (uint32_t)e->at[i] - (uint32_t)from;
+    return p;
+}
+
+struct pieces *spans_pieces(struct pieces **latest, const struct event_access *e, uint32_t *from) {
+    const uint32_t num = e->pieces ? e->pieces : 1;
+    const uint32_t key = ((uint32_t)(e->at[num - 1] - e->at[0]) + num * 7 + e->rows) * 0x9e3779b1u;
+    struct pieces **p = &latest[key / (UINT32_MAX / LATEST_PIECES + 1)];
+    if (!are_at(*p, e, num)) {
+        spans_drop_pieces(*p);
+        *p = new_pieces(e, num);
+    }
+    *from = (uint32_t)e->at[0] - (*p)->at[0];
+    return *p;
 }
 
 /* A new span, for one call of spans_put; and its verdicts so far: the next spans mostly have the same notes. */
@@ -192,8 +234,11 @@ struct coming {
     struct cta *owner;
     const struct viewer *v;
     const struct span *s;
-    bool told;  /* a conflict of this span has been reported */
-    bool asked; /* the cache is in use: */
+    uint32_t number;    /* of the span */
+    uint32_t lists;     /* to which it was added */
+    uint64_t range_bit; /* of a read; 0: a write */
+    bool told;          /* a conflict of this span has been reported */
+    bool asked;         /* the cache is in use: */
     struct answer {
         const struct note *note;      /* of the old span */
         bool write, conflict, behind; /* the old span is a write; they conflict; the new one is ordered after it */
@@ -220,8 +265,8 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
 }
 
 /* Fast path: a bit for the range of a span, of 64. */
-static inline uint64_t range_bit(const struct span *s) {
-    return UINT64_C(1) << ((s->from * 0x9e3779b1u ^ s->to * 0x85ebca6bu) >> 26);
+static inline uint64_t range_bit(uint32_t from, uint32_t to) {
+    return UINT64_C(1) << ((from * 0x9e3779b1u ^ to * 0x85ebca6bu) >> 26);
 }
 
 /* The lane that reads an operand. */
@@ -267,16 +312,15 @@ static void settle(struct settled *k, const struct settled *mine) {
 }
 
 /* The new span has been compared with those of k: adds it. */
-static inline void add_span(struct race *r, struct bytes_watch *b, struct spans *k, const struct span *s) {
-    if (k->num && k->num >= b->most_spans)
-        forget_span(r, k);
+static inline void add_span(struct coming *c, struct spans *k) {
+    const struct span *s = c->s;
+    if (k->num && k->num >= c->b->most_spans)
+        forget_span(c->r, c->b, k);
     if (k->num == k->cap)
-        k->span = xgrow(k->span, k->num, &k->cap, sizeof *k->span);
-    k->span[k->num++] = *s;
-    k->reads |= s->write ? 0 : range_bit(s);
-    if (s->pieces)
-        s->pieces->holders++;
-    note_hold(s->note);
+        k->place = xgrow(k->place, k->num, &k->cap, sizeof *k->place);
+    k->place[k->num++] = (struct place){s->from, s->to, s->note, c->number, s->write};
+    k->reads |= c->range_bit;
+    c->lists++;
 }
 
 /* Fast path of put_span: adds a read of an operand if its lanes knew all writes there before, and if there is no equal
@@ -284,14 +328,14 @@ static inline void add_span(struct race *r, struct bytes_watch *b, struct spans 
 static inline bool put_settled(struct coming *c, struct spans *k, const struct settled *mine) {
     const struct span *s = c->s;
     if (!is_settled(&k->settled, mine) || s->from < k->settled.from || k->settled.to < s->to || k->any_lost ||
-        k->reads & range_bit(s))
+        k->reads & c->range_bit)
         return false;
-    add_span(c->r, c->b, k, s);
+    add_span(c, k);
     return true;
 }
 
 /* An old span has no bytes of the new one: what is said of writes ends there. */
-static inline void end_at(struct settled *mine, const struct span *s, const struct span *old) {
+static inline void end_at(struct settled *mine, const struct span *s, const struct place *old) {
     if (s->from >= old->to)
         mine->from = old->to > mine->from ? old->to : mine->from;
     else
@@ -302,58 +346,81 @@ static inline void end_at(struct settled *mine, const struct span *s, const stru
 static void find_reads(struct spans *k) {
     k->reads = k->num > 64 ? UINT64_MAX : 0;
     for (uint32_t i = 0; i < k->num && k->num <= 64; i++)
-        k->reads |= k->span[i].write ? 0 : range_bit(&k->span[i]);
+        k->reads |= k->place[i].write ? 0 : range_bit(k->place[i].from, k->place[i].to);
 }
 
-/* Compares the new span with those of k, and adds it. `mine`: its lanes, if it is an operand. */
-static void put_span(struct coming *c, struct spans *k, struct settled mine) {
+/* Compares the new span with `old`, unless the list before this one has done so. */
+static inline void compare(struct coming *c, struct span *old) {
+    if (old->met == c->b->puts)
+        return;
+    const struct answer *a = ask(c, old);
+    old->stays = !c->s->write && stays_known(a, c->s->note);
+    old->gone = meet_span(c, old, a);
+    old->met = a->rule ? 0 : c->b->puts;
+}
+
+/* Compares the new span, which `writes` or not, with those of k, and adds it. `mine`: its lanes, if it is an operand. */
+static inline void put_span(struct coming *c, struct spans *k, bool writes, struct settled mine) {
     const struct span *s = c->s;
-    const uint32_t num = k->num;
+    struct place *const place = k->place;
+    uint32_t num = k->num;
     if (k->any_lost)
-        judge_lost(c->r, k, s->from, s->to, s->write);
-    for (uint32_t i = 0; i < k->num; i++) {
-        const struct span *old = &k->span[i];
-        if (s->from >= old->to || old->from >= s->to) {
-            if (mine.lanes && old->write)
-                end_at(&mine, s, old);
+        judge_lost(c->r, k, s->from, s->to, writes);
+    for (uint32_t i = 0; i < num; i++) {
+        const struct place *p = &place[i];
+        if (s->from >= p->to || p->from >= s->to) {
+            if (!writes && p->write)
+                end_at(&mine, s, p);
             continue;
         }
-        if (!s->write && !old->write && !supersedes(s, old))
+        const uint32_t number = p->span;
+        struct span *old = &c->b->span[number];
+        if (!writes && !p->write && !(s->pieces && s->from == p->from && s->to == p->to && supersedes(s, old)))
             continue;
-        const struct answer *a = ask(c, old);
-        if (mine.lanes && old->write && !stays_known(a, s->note))
+        compare(c, old);
+        if (!writes && p->write && !old->stays)
             mine.lanes = 0;
-        if (meet_span(c, old, a))
-            drop_span(c->r, k, i--);
+        if (old->gone) {
+            place[i--] = place[--num];
+            drop_span(c->r, c->b, number);
+        }
     }
-    if (k->num < num)
+    if (num < k->num) {
+        k->num = num;
         find_reads(k);
-    if (s->write)
+    }
+    if (writes)
         k->settled.lanes = 0;
     else if (mine.lanes)
         settle(&k->settled, &mine);
-    add_span(c->r, c->b, k, s);
+    add_span(c, k);
 }
 
-void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
-               struct pieces **latest) {
-    struct span mine = *s;
+void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s) {
+    const uint32_t end = (s->to - 1) / SPANS_BYTES + 1, last = end < b->num_spans ? end : b->num_spans;
     struct coming c;
-    c.r = r, c.b = b, c.owner = owner, c.v = v, c.s = &mine, c.told = c.asked = false;
+    c.r = r, c.b = b, c.owner = owner, c.v = v, c.s = s, c.told = c.asked = false;
+    c.number = new_span(b, s);
+    c.lists = 0;
+    c.range_bit = s->write ? 0 : range_bit(s->from, s->to);
     b->calm.lanes = 0;
-    mine.pieces = keep_pieces(latest, s->pieces);
+    b->puts++;
     const struct settled lanes = operand_of(s);
-    for (uint32_t k = s->from / SPANS_BYTES; k <= (s->to - 1) / SPANS_BYTES && k < b->num_spans; k++)
-        if (!put_settled(&c, &b->spans[k], &lanes))
-            put_span(&c, &b->spans[k], lanes);
-    spans_drop_pieces(mine.pieces);
+    for (uint32_t k = s->from / SPANS_BYTES; k < last; k++)
+        if (s->write)
+            put_span(&c, &b->spans[k], true, lanes);
+        else if (!put_settled(&c, &b->spans[k], &lanes))
+            put_span(&c, &b->spans[k], false, lanes);
+    b->span[c.number].holders += c.lists;
+    drop_span(r, b, c.number);
 }
 
 void spans_free(struct race *r, struct bytes_watch *b) {
     for (uint32_t i = 0; i < b->num_spans; i++) {
         while (b->spans[i].num)
-            drop_span(r, &b->spans[i], 0);
-        xfree(b->spans[i].span);
+            drop_place(r, b, &b->spans[i], 0);
+        xfree(b->spans[i].place);
     }
     xfree(b->spans);
+    xfree(b->span);
 }

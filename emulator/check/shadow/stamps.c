@@ -552,12 +552,34 @@ static __attribute__((noinline)) void touch_strands(struct race *r, struct bytes
     }
 }
 
+/* Fast path for weak accesses by all lanes with one viewer, which come to a slab as before. */
+static inline bool touch_slab(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
+    const struct strand *strand = &r->warps[warp].strand[0];
+    const bool writes = e->effect & EFFECT_WRITE;
+    if (!b->num_slabs || e->size != QUAD || (e->by.lanes & strand->lanes) != UINT32_MAX)
+        return false;
+    event_spread(e);
+    const uint32_t from = (uint32_t)e->at[0], to = (uint32_t)e->at[VCLOCK_LANES - 1] + QUAD;
+    struct slab *s = slabs_next(b, e, warp, writes);
+    if (!s)
+        return false;
+    if (!is_calm(&b->calm, warp, UINT32_MAX, from, to, writes)) {
+        const struct viewer v = viewer_of_strand(r, &e->by, warp, strand, e->effect);
+        if (spans_doubt(r, b, &v, from, to, writes))
+            return false;
+    }
+    if (!s->latest[writes])
+        join_groups(b, from, to, r->time, warp, writes, 0);
+    slabs_again(s, e, r->time);
+    return true;
+}
+
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
     const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
     const bool plain = e->agent == AGENT_THREAD && e->by.order == ORDER_WEAK && e->effect != EFFECT_ATOMIC &&
                        w->num_strands == 1 && !maps_is_copy(e);
-    if (plain && touch_evenly(r, b, e, warp))
+    if (plain && (touch_slab(r, b, e, warp) || touch_evenly(r, b, e, warp)))
         sites_remember(&w->sites, r->time, e->by.site);
     else
         touch_strands(r, b, e, copy, warp);

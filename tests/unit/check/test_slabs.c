@@ -25,6 +25,7 @@ struct sample {
     LANE(0)                                                                                                            \
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], " #bytes "; "                                                  \
     "P: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra P; "
+#define SEEN "Q: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra Q; "
 #define STORE LANE(0) "cp.async.bulk.global.shared::cta.bulk_group [%d], [tile], 2048; "
 
 static const struct sample samples[] = {
@@ -50,6 +51,20 @@ static const struct sample samples[] = {
     {NULL, {ALL FENCE MEET(1), MEET(1) STORE, ""}},
     {NULL, {ALL FENCE MEET(1), MEET(1) BULK(2048), AWAIT(2048) ALL}},
     {"warp 0, lane", {ALL FENCE SET, LATER BULK(2048), AWAIT(2048)}},
+    /* the operation knows accesses, but not the same ones that came again */
+    {"warp 0, lane", {ALL FENCE MEET(1) ALL SET, MEET(1) LATER STORE, ""}},
+    {"warp 0, lane", {LD(0) FENCE MEET(1) LD(0) SET, MEET(1) LATER BULK(2048), AWAIT(2048)}},
+    /* after an operation has replaced a warp's accesses, another warp makes one of them */
+    {NULL,
+     {ALL FENCE MEET(1) SEEN LATER LANE(9) "ld.shared.u32 %x, [tile+340]; ", MEET(1) BULK(2048),
+      AWAIT(2048) ST(1) SET}},
+    {"warp 2, lane 5",
+     {ALL FENCE MEET(1) SEEN LATER LANE(9) "ld.shared.u32 %x, [tile+324]; ", MEET(1) BULK(2048),
+      AWAIT(2048) ST(1) SET}},
+    /* the same warp makes them again */
+    {"warp 0, lane", {LD(0) ST(0) FENCE MEET(1) SEEN LD(0) ST(0) SET, MEET(1) BULK(2048), AWAIT(2048) LATER STORE}},
+    /* and while the operation may still write */
+    {"copy-not-awaited", {ST(1) FENCE "bar.warp.sync -1; " BULK(2048) ST(1) AWAIT(2048), "", ""}},
     /* one that replaces only the first two rows */
     {"warp 0, lane 5",
      {ALL FENCE MEET(1), MEET(1) BULK(128) AWAIT(128) SET, LATER LANE(9) "ld.shared.u32 %x, [tile+340]; "}},
