@@ -59,18 +59,14 @@ REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const 
         reach_tell_lanes(w, in, r, size, mask, effect);
 }
 
-/* One register of lanes that follow each other: element e of `count`. Here and below, INDEPENDENT is a pragma for the
- * loop after it. After `if` or `else` the pragma and its loop are the whole branch. */
+/* One register of lanes that follow each other: element e of `count`, 1 or 2. Here and below, INDEPENDENT is a pragma
+ * for the loop after it. After `if` or `else` the pragma and its loop are the whole branch. */
 REACH_INLINE void reach_load_row(uint32_t *d, const uint8_t *p, unsigned e, unsigned count) {
     const uint32_t *s = (const void *)p;
     if (count == 1)
         unit_copy(d, p, MACH_WARP * sizeof *d);
-    else if (count == 2)
-        INDEPENDENT
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        d[l] = s[2 * l + e];
-    else if (count == 4) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[4 * l + e];
-    else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[8 * l + e];
+    else
+        INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[l] = s[2 * l + e];
 }
 
 static void reach_load_narrow(uint32_t *d, const struct mem_form *f, const struct reach *r, uint32_t mask) {
@@ -101,9 +97,14 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
     if (!f->vectors || (f->addr->has_base && warp_poison(w, f->addr->slot) & mask) ||
         !reach_open(w, f->addr, mask, f->space, size, &r) || reach_poisoned(w, &r, size, mask))
         return false;
-    for (unsigned e = 0; e < count; e++) {
+    const unsigned registers = element == 4 && count >= 4 && mask == WARP_ALL_LANES ? 4 : 1; /* at a time */
+    if (registers == 4)
+        reach_spread(&r, size);
+    for (unsigned e = 0; e < count; e += registers) {
         const uint8_t *p = r.host + e * element;
-        if (element == 8 && r.row)
+        if (registers == 4)
+            reach_gather_quads(w, f->slot + e, p, &r);
+        else if (element == 8 && r.row)
             unit_copy(warp_dst64(w, f->slot[e]), p, MACH_WARP * sizeof(uint64_t));
         else if (element == 8)
             reach_gather64(warp_dst64(w, f->slot[e]), p, &r, mask);
@@ -111,12 +112,10 @@ REACH_INLINE bool reach_load(struct warp *w, const struct insn *in, const struct
             reach_load_narrow(warp_dst32(w, f->slot[e]), f, &r, mask);
         else if (r.row)
             reach_load_row(warp_dst32(w, f->slot[e]), r.host, e, count);
-        else if (mask == WARP_ALL_LANES && count >= 4) {
-            if (e % 4 == 0)
-                reach_gather_quads(w, f->slot + e, p, &r);
-        } else
+        else
             reach_gather32(warp_dst32(w, f->slot[e]), p, r.room - e * element, &r, mask);
-        warp_set_poison(w, f->slot[e], mask, 0);
+        for (unsigned i = 0; i < registers; i++)
+            warp_set_poison(w, f->slot[e + i], mask, 0);
     }
     reach_tell(w, in, &r, size, mask, EFFECT_READ);
     return true;
@@ -163,20 +162,19 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
         reach_store_narrow(warp_src32(w, f->slot[0]), element, &r, mask);
     else if (r.row && count == 1)
         unit_copy(r.host, warp_src32(w, f->slot[0]), MACH_WARP * sizeof(uint32_t));
-    else if (r.row) {
+    else if (r.row && count <= 4) {
         uint32_t *d = (void *)r.host;
-        const uint32_t *s[8];
-        for (unsigned e = 0; e < 8; e++)
+        const uint32_t *s[4];
+        for (unsigned e = 0; e < 4; e++)
             s[e] = warp_src32(w, f->slot[e < count ? e : 0]);
         if (count == 2)
             INDEPENDENT
         for (uint32_t l = 0; l < MACH_WARP; l++)
             d[2 * l] = s[0][l], d[2 * l + 1] = s[1][l];
-        else if (count == 8) for (unsigned e = 0; e < 8; e++) INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++)
-            d[8 * l + e] = s[e][l];
         else INDEPENDENT for (uint32_t l = 0; l < MACH_WARP; l++) d[4 * l] = s[0][l], d[4 * l + 1] = s[1][l],
                                                                         d[4 * l + 2] = s[2][l], d[4 * l + 3] = s[3][l];
     } else if (mask == WARP_ALL_LANES && count >= 4) {
+        reach_spread(&r, size);
         for (unsigned e = 0; e < count; e += 4)
             reach_scatter_quads(w, f->slot + e, r.host + e * element, &r);
     } else

@@ -289,8 +289,8 @@ REACH_INLINE void reach_scatter32(const uint32_t *s, uint8_t *p, const struct re
 #endif
 }
 
-/* Words of eight lanes, four each: of a lane in a row <-> those that are one lane's i-th in v[i]. Lanes 0 to 3 are in
- * the lower halves, 4 to 7 in the upper. */
+/* Four words of each of eight lanes: lane i's and i + 4's, in the halves of v[i], become the i-th of all lanes; and
+ * back. */
 REACH_INLINE void reach_turn(__m256i v[4]) {
     const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpacklo_epi32(v[2], v[3]);
     const __m256i c = _mm256_unpackhi_epi32(v[0], v[1]), d = _mm256_unpackhi_epi32(v[2], v[3]);
@@ -300,7 +300,7 @@ REACH_INLINE void reach_turn(__m256i v[4]) {
     v[3] = _mm256_unpackhi_epi64(c, d);
 }
 
-/* Four registers of all lanes, each lane's in 16 bytes. */
+/* Four registers of all lanes, each lane's in 16 bytes. Rows are spread before (reach_spread). */
 REACH_INLINE void reach_gather_quads(struct warp *w, const warp_slot slot[4], const uint8_t *p, const struct reach *r) {
     for (unsigned l = 0; l < MACH_WARP; l += 8) {
         __m256i v[4];

@@ -57,8 +57,8 @@ AVX512 static inline struct turn turn_of(uint32_t at) {
 }
 
 /* Only in the three functions below is ThreadSanitizer told to look away. The rows are shared bytes (base/relaxed.h),
- * and C has no atomic access of 32 or 64 bytes. Rows are aligned to 16 bytes, so the CPU reads at least each 8 of them at
- * once. That is all that relaxed_read would do; and nothing here looks at what they are. */
+ * and C has no atomic access of 16 bytes or more. Rows are aligned to 16 bytes, so the CPU reads or writes at least
+ * each 8 of them at once. That is all that base/relaxed.h would do; and nothing here looks at what they are. */
 #define RACES __attribute__((no_sanitize("thread")))
 
 /* Nearly all of the time goes into waiting for the rows: the fewer instructions each takes, the more are under way. */

@@ -171,7 +171,7 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_
     }
 }
 
-/* By steps: two segments, four columns. The sums of even k, those of odd k and D itself stay in registers; a step has
+/* By steps: two segments, four columns. The sums of even k, those of odd k and D itself stay in registers. A step has
  * no branch. */
 AVX512 static ALWAYS_INLINE void steps_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n,
                                               const uint32_t step) {

@@ -83,7 +83,7 @@ static void expect(const struct shadow *s, const struct cta *owner, uint32_t fro
     const struct bytes_watch *b = &s->ctas[owner->rank].bytes;
     const uint32_t first = from / SPANS_BYTES;
     for (uint32_t k = first + 1; k < b->num_spans && k * SPANS_BYTES < from + bytes; k++)
-        for (uint32_t i = 0; i < 16 && i <= b->spans[k].num; i += 64 / sizeof *b->spans[k].place)
+        for (uint32_t i = 0; b->spans[k].place && i < 16 && i <= b->spans[k].num; i += 64 / sizeof *b->spans[k].place)
             __builtin_prefetch(b->spans[k].place + i, 1);
     for (uint32_t i = 0; first < b->num_spans && i < 16 && i < b->spans[first].num; i++) {
         const struct place *p = &b->spans[first].place[i];
