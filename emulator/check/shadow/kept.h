@@ -95,7 +95,7 @@ struct span {
      * one, and stays_known() of the two. */
     bool gone, stays;
     uint32_t met;
-    uint32_t holders; /* lists that have it */
+    uint32_t holders; /* lists that have it, and spans_put */
 };
 
 /* A group: the quads that share a word of `parted`. Its accesses of one kind by threads are, or include, those that the

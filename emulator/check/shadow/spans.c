@@ -359,7 +359,8 @@ static inline void compare(struct coming *c, struct span *old) {
     old->met = a->rule ? 0 : c->b->puts;
 }
 
-/* Compares the new span, which `writes` or not, with those of k, and adds it. `mine`: its lanes, if it is an operand. */
+/* Compares the new span, which `writes` or reads, with those of k, and adds it. `mine`: its lanes, if it is an operand.
+ */
 static inline void put_span(struct coming *c, struct spans *k, bool writes, struct settled mine) {
     const struct span *s = c->s;
     struct place *const place = k->place;

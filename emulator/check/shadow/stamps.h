@@ -152,8 +152,8 @@ void stamps_part_quad(struct touch *t, struct block *k, uint32_t at);
 /* The slab, new or not, for the access of a warp to quads at these addresses; NULL: none. The caller asks before the
  * access joins its groups. */
 struct slab *slabs_find(struct bytes_watch *b, const uint64_t at[VCLOCK_LANES], uint32_t warp);
-/* Fast path: the slab of an access to the quads that come next there; NULL: another access. If no operation can conflict
- * with it, slabs_again remembers it. */
+/* Fast path: the slab of an access to the quads that come next there; NULL: another access. If no operation may
+ * conflict with it, slabs_again remembers it. */
 struct slab *slabs_next(struct bytes_watch *b, const struct event_access *e, uint32_t warp, bool writes);
 void slabs_again(struct slab *s, const struct event_access *e, uint32_t time);
 /* Remembers the access. False: there is no room. */
