@@ -528,18 +528,22 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
             wait_copies(r, warp, l, but);
 }
 
-/* The current phase gets what the operation's issuers knew of others at the issue, but not their own acts. */
+/* The current phase gets what the operation's issuers knew of others at the issue, but not their own acts. As in
+ * give_some (know.c), a clock that joined before need not join again. */
 static void give_known(struct race *r, const struct note *n, struct meeting *m) {
     struct vclock *others[LAYERS] = {NULL};
     struct vclock_step step;
     vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
+        struct vclock *known = n->now[l];
+        if (!known || m->joined[l] == known)
+            continue;
         if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* tcgen05.fence orders the issuers' own acts, too */
-            others[l] = vclock_hold(n->now[l]);
-        else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
+            others[l] = vclock_hold(known);
+        else if (l && l < LAYER_TENSOR && known == n->now[l - 1] && others[l - 1])
             others[l] = vclock_hold(others[l - 1]);
         else
-            others[l] = vclock_others(&r->clocks, n->now[l], n->warp, n->lanes);
+            others[l] = vclock_others(&r->clocks, known, n->warp, n->lanes);
         vclock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
     }
     /* an observer at .cta scope takes only the NEAR layer of the meeting (take_scoped in know.c) */

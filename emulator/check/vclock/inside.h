@@ -52,10 +52,21 @@ struct far {
 static inline size_t vclock_warps(const struct vclock_pool *p) {
     return ((size_t)p->warps + GROUP - 1) / GROUP * GROUP;
 }
+/* Adds free clocks to the pool. */
+void vclock_make(struct vclock_pool *p);
 /* The clock that vclock_take returns next, which has one holder then. Its entries have no values, but room for all
  * tokens. */
-struct vclock *vclock_spare(struct vclock_pool *p);
-struct vclock *vclock_take(struct vclock_pool *p);
+static inline struct vclock *vclock_spare(struct vclock_pool *p) {
+    if (!p->free)
+        vclock_make(p);
+    return p->free;
+}
+static inline struct vclock *vclock_take(struct vclock_pool *p) {
+    struct vclock *c = vclock_spare(p);
+    p->free = c->next;
+    c->holders = 1;
+    return c;
+}
 /* A clock that knows nothing. */
 struct vclock *vclock_new(struct vclock_pool *p);
 /* Copies to the empty `to` what `from` knows of its own cluster. */

@@ -39,8 +39,7 @@ uint32_t vclock_new_token(struct vclock_pool *p) {
     return p->tokens++;
 }
 
-/* Adds MADE_AT_ONCE clocks to the pool. */
-static void make(struct vclock_pool *p) {
+void vclock_make(struct vclock_pool *p) {
     const size_t warps = vclock_warps(p), entries = 3 * warps + p->room;
     const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
     struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
@@ -56,19 +55,6 @@ static void make(struct vclock_pool *p) {
         c->token = c->lane + warps;
         p->free = c;
     }
-}
-
-struct vclock *vclock_spare(struct vclock_pool *p) {
-    if (!p->free)
-        make(p);
-    return p->free;
-}
-
-struct vclock *vclock_take(struct vclock_pool *p) {
-    struct vclock *c = vclock_spare(p);
-    p->free = c->next;
-    c->holders = 1;
-    return c;
 }
 
 struct vclock *vclock_new(struct vclock_pool *p) {

@@ -49,34 +49,6 @@ void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, 
         vclock_own(p, c)->token[token] = step;
 }
 
-/* --- many at once ------------------------------------------------------------------------------------------------- */
-
-/* The step's table `alike` finds clocks that learn the same. Nothing holds the clocks that it points to, but this is
- * safe: *into is held, so it is none of the freed clocks in `was`. If it is also in `is`, it has two holders, so it is
- * copied before it learns, and the table stays right. */
-void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
-                        uint32_t time, uint32_t step) {
-    const struct vclock *was = *into;
-    for (uint32_t i = 0; i < s->num; i++)
-        if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
-            s->alike[i].step == step) {
-            vclock_set(p, into, s->alike[i].is);
-            return;
-        }
-    vclock_join(p, into, from);
-    if (time)
-        vclock_add_lanes(p, into, s->warp, s->lanes, time);
-    if (step)
-        vclock_add_token(p, into, s->token, step);
-    if (s->num == VCLOCK_ALIKE)
-        return;
-    s->alike[s->num].was = was;
-    s->alike[s->num].from = from;
-    s->alike[s->num].is = *into;
-    s->alike[s->num].time = time;
-    s->alike[s->num++].step = step;
-}
-
 /* --- looking ------------------------------------------------------------------------------------------------------ */
 
 bool vclock_knows_lane(const struct vclock *c, uint32_t warp, uint32_t lane, uint32_t time) {
