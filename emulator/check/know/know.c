@@ -190,11 +190,14 @@ static void forget_joined(struct race *r, struct meeting *m) {
 
 void know_phase(struct race *r, struct meeting *m) {
     struct vclock_step step;
+    bool left = false;
     vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < race_layers(r); l++)
-        if (m->open[l] && !vclock_follows(&r->clocks, &m->done[l], m->open[l]))
+        if (m->open[l] && !vclock_follows(&r->clocks, &m->done[l], &m->open[l])) {
             vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
-    for (unsigned l = 0; l < race_layers(r); l++)
+            left = true; /* held until the step is over */
+        }
+    for (unsigned l = 0; left && l < race_layers(r); l++)
         vclock_set(&r->clocks, &m->open[l], NULL);
     forget_joined(r, m);
 }

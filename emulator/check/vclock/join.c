@@ -134,13 +134,15 @@ void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vcl
     s->alike[s->num++].step = step;
 }
 
-bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
-    struct vclock *old = *into;
-    if (!from || old == from ||
-        (old && (old->num_many || from->num_many || old->far != from->far || old->tokens != from->tokens ||
-                 !FOR_HOST(p, precedes)(p, old, from))))
+bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock **from) {
+    struct vclock *old = *into, *new = *from;
+    if (!new || old == new ||
+        (old && (old->num_many || new->num_many || old->far != new->far || old->tokens != new->tokens ||
+                 !FOR_HOST(p, precedes)(p, old, new))))
         return false;
-    vclock_set(p, into, from);
+    *into = new;
+    *from = NULL;
+    vclock_drop(p, old);
     return true;
 }
 

@@ -66,8 +66,8 @@ static inline void vclock_join(struct vclock_pool *p, struct vclock **into, stru
     if (from && *into != from)
         vclock_join_other(p, into, from);
 }
-/* The same if `from` knows all that *into does, and more; it becomes the same clock. False: nothing was done. */
-bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock *from);
+/* If *from knows all that *into does, and more, it moves to *into; *from is NULL then. False: nothing was done. */
+bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock **from);
 /* What `c` knows, but for these lanes no more than it knows of all lanes of their warp. The caller holds the result,
  * which may be NULL. */
 struct vclock *vclock_others(struct vclock_pool *p, struct vclock *c, uint32_t warp, uint32_t lanes);

@@ -121,10 +121,15 @@ static void act(void) {
     case 4:
         learn();
         break;
-    case 5: /* nothing but the join of the two, or nothing */
-        if (vclock_follows(&pool, &clocks[i], clocks[k]))
+    case 5: { /* nothing but the join of the two, or nothing */
+        struct vclock *from = vclock_hold(clocks[k]);
+        const bool follows = vclock_follows(&pool, &clocks[i], &from);
+        CHECK(follows ? !from && clocks[i] == clocks[k] : from == clocks[k]);
+        if (follows)
             model_join(&models[i], &models[k]);
+        vclock_drop(&pool, from);
         break;
+    }
     default:
         vclock_join(&pool, &clocks[i], clocks[k]);
         model_join(&models[i], &models[k]);
