@@ -26,7 +26,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
         struct mbars *b = &race_cta(r, e->owner)->mbars;
         b->list = xgrow(b->list, b->num, &b->cap, sizeof *b->list);
         m = &b->list[b->num++];
-        *m = (struct mbar_watch){.off = e->off, .token = vclock_new_token(&r->clocks)};
+        *m = (struct mbar_watch){.off = e->off, .token = VCLOCK_NO_TOKEN};
         b->from = b->from == b->to || e->off < b->from ? e->off : b->from;
         b->to = e->off + 8 > b->to ? e->off + 8 : b->to;
     }
@@ -171,12 +171,19 @@ static void take_part(struct race *r, const struct event_sync *e, struct mbar_wa
     *p = (struct mbar_part){e->phase, here | e->by.lanes, mbars_took_part(m, warp, e->phase)};
 }
 
+/* The token of the mbarrier; created at the first need, because many mbarriers stay unused. */
+static uint32_t token_of(struct race *r, struct mbar_watch *m) {
+    if (m->token == VCLOCK_NO_TOKEN)
+        m->token = vclock_new_token(&r->clocks);
+    return m->token;
+}
+
 /* A copy's complete_tx: the copy is complete for threads that see the end of the phase (9.7.9.25.1). */
 static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
     if (!n || n->written.how == DONE_TOKEN)
         return;
     note_lands(r, n, &m->m, &m->carried);
-    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
+    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = token_of(r, m), .step = (uint32_t)e->phase + 1};
 }
 
 void mbars_join(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
@@ -209,7 +216,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     } else if (n) { /* cp.async.mbarrier.arrive */
         note_arrives(r, n, e->by.lanes, &m->m);
         note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
-                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+                         &(struct done){.how = DONE_TOKEN, .token = token_of(r, m), .step = (uint32_t)e->phase + 1});
     }
 }
 
@@ -267,7 +274,7 @@ void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     vclock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
     m->operations = m->brought = false;
-    know_token(r, &m->m, m->token, (uint32_t)e->phase + 1);
+    know_token(r, &m->m, token_of(r, m), (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
     carried_forget(r, &m->carried);
 }

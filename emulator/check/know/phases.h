@@ -27,7 +27,7 @@ struct mbar_init {
 
 /* What is remembered of an mbarrier, from its mbarrier.init until mbarrier.inval or the end of its CTA. */
 struct mbar_watch {
-    uint32_t off, token;    /* shared offset; token that counts its phases */
+    uint32_t off, token;    /* shared offset; token that counts its phases, or VCLOCK_NO_TOKEN so far */
     struct mbar_init *init; /* at least one; more if mbarrier.init came again before any use */
     uint32_t num_init, cap_init;
     uint64_t told; /* bit for each of the first 64 warps of the cluster: all its lanes know of every one of these */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #define GROUP 8u /* the most entries compared at once; the size of a clock is a multiple */
+#define LINE 64u /* bytes */
 #define NO_LANE UINT32_MAX
 #define MANY VCLOCK_LANES
 #define DIGIT 4u /* bits of a cluster's number for each level of a set */
@@ -23,16 +24,16 @@ struct lanes {
 
 /* A clock: it knows all lanes of warp w up to all[w], and the lane with number lane[w] up to ahead[w]. If lane[w] is
  * NO_LANE, no lane is ahead. If lane[w] is MANY, it knows each lane up to its time in many[ahead[w]]. It lives while it
- * has holders; after that the pool keeps it for reuse. */
+ * has holders; after that the pool keeps it for reuse. It begins a cache line, and so do its entries. */
 struct vclock {
     uint32_t holders;
-    uint32_t tokens; /* room for so many */
+    uint32_t tokens; /* room for so many; those from vclock_tokens on have no values */
     uint32_t num_many;
-    struct lanes *many;                   /* for warps in which several lanes differ; NULL: none */
-    struct vclock *next;                  /* in pool->free */
-    struct far *far;                      /* what it knows of other clusters; NULL: nothing */
-    uint32_t *all, *ahead, *lane, *token; /* consecutive parts of `entries`; token: steps that it knows */
-    uint32_t entries[];
+    struct lanes *many;             /* for warps in which several lanes differ; NULL: none */
+    struct vclock *next;            /* in pool->free */
+    struct far *far;                /* what it knows of other clusters; NULL: nothing */
+    uint32_t *ahead, *lane, *token; /* consecutive parts of the entries, after all[]; token: steps that it knows */
+    _Alignas(LINE) uint32_t all[];  /* the entries */
 };
 
 /* A set: a tree by the digits of the clusters' numbers. It lives while it has holders. Sets share equal parts: if each
@@ -52,6 +53,8 @@ struct far {
 static inline size_t vclock_warps(const struct vclock_pool *p) {
     return ((size_t)p->warps + GROUP - 1) / GROUP * GROUP;
 }
+/* The number of tokens in use, rounded up in the same way. */
+static inline uint32_t vclock_tokens(const struct vclock_pool *p) { return (p->tokens + GROUP - 1) / GROUP * GROUP; }
 /* Adds free clocks to the pool. */
 void vclock_make(struct vclock_pool *p);
 /* The clock that vclock_take returns next, which has one holder then. Its entries have no values, but room for all

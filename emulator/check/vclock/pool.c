@@ -6,13 +6,17 @@
 #include <string.h>
 
 #define MADE_AT_ONCE 16u
-#define ALIGN 16u /* bytes */
 
 /* A block of MADE_AT_ONCE clocks; until the pool closes. */
 struct vclocks {
     struct vclocks *next;
-    _Alignas(ALIGN) uint8_t memory[];
+    struct vclock *first; /* in `memory`; the next is `each` bytes further, and so on */
+    size_t each;
+    uint8_t memory[];
 };
+static struct vclock *clock_of(const struct vclocks *m, uint32_t i) {
+    return (struct vclock *)((uint8_t *)m->first + i * m->each);
+}
 
 /* --- clocks ------------------------------------------------------------------------------------------------------- */
 
@@ -31,25 +35,31 @@ void vclock_pool_close(struct vclock_pool *p) {
     p->free = NULL;
 }
 
+/* The first token of a GROUP gives a value to all of it, in all clocks that have room. */
 uint32_t vclock_new_token(struct vclock_pool *p) {
     if (p->tokens == p->room) {
         p->room *= 2;
         p->free = NULL; /* they are too small now */
     }
+    for (const struct vclocks *m = p->tokens % GROUP ? NULL : p->made; m; m = m->next)
+        for (uint32_t i = 0; i < MADE_AT_ONCE; i++)
+            if (clock_of(m, i)->tokens > p->tokens)
+                memset(clock_of(m, i)->token + p->tokens, 0, GROUP * sizeof(uint32_t));
     return p->tokens++;
 }
 
 void vclock_make(struct vclock_pool *p) {
     const size_t warps = vclock_warps(p), entries = 3 * warps + p->room;
-    const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
-    struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
+    const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
+    struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each + LINE);
     m->next = p->made;
+    m->first = (struct vclock *)(((uintptr_t)m->memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    m->each = each;
     p->made = m;
     p->bytes += sizeof *m + MADE_AT_ONCE * each;
     for (uint32_t i = 0; i < MADE_AT_ONCE; i++) {
-        struct vclock *c = (struct vclock *)(m->memory + i * each);
+        struct vclock *c = clock_of(m, i);
         *c = (struct vclock){.tokens = p->room, .next = p->free};
-        c->all = c->entries;
         c->ahead = c->all + warps;
         c->lane = c->ahead + warps;
         c->token = c->lane + warps;
@@ -60,7 +70,7 @@ void vclock_make(struct vclock_pool *p) {
 struct vclock *vclock_new(struct vclock_pool *p) {
     struct vclock *c = vclock_take(p);
     const size_t warps = vclock_warps(p);
-    memset(c->entries, 0, (3 * warps + c->tokens) * sizeof *c->entries);
+    memset(c->all, 0, (3 * warps + vclock_tokens(p)) * sizeof *c->all);
     for (size_t w = 0; w < warps; w++)
         c->lane[w] = NO_LANE;
     return c;
@@ -95,9 +105,8 @@ void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *
 }
 
 void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vclock *from) {
-    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
-    memcpy(to->entries, from->entries, 3 * vclock_warps(p) * sizeof *to->entries);
-    memcpy(to->token, from->token, both * sizeof *to->token);
+    const uint32_t used = vclock_tokens(p), num = from->tokens < used ? from->tokens : used;
+    memcpy(to->all, from->all, (3 * vclock_warps(p) + num) * sizeof *to->all);
     if (from->num_many) {
         to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
         memcpy(to->many, from->many, from->num_many * sizeof *to->many);
@@ -111,7 +120,8 @@ struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c) {
         return *c = vclock_new(p);
     struct vclock *mine = vclock_take(p);
     vclock_copy(p, mine, old);
-    memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
+    if (old->tokens < vclock_tokens(p))
+        memset(mine->token + old->tokens, 0, (vclock_tokens(p) - old->tokens) * sizeof *mine->token);
     mine->far = far_hold(old->far);
     vclock_drop(p, old);
     return *c = mine;

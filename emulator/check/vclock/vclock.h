@@ -43,8 +43,9 @@ struct vclock_pool {
 void vclock_pool_init(struct vclock_pool *p, uint32_t ctas, uint32_t threads_each);
 /* Frees all clocks of the pool, held or not. */
 void vclock_pool_close(struct vclock_pool *p);
-/* A new token, in step 0. */
+/* A new token, in step 0; and a number that none has, which is always in step 0. */
 uint32_t vclock_new_token(struct vclock_pool *p);
+#define VCLOCK_NO_TOKEN UINT32_MAX
 
 /* Adds and removes a holder. */
 struct vclock *vclock_hold(struct vclock *c);

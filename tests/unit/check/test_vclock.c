@@ -66,7 +66,7 @@ static bool is_like(const struct vclock *c, const struct model *m) {
         for (uint32_t l = 0; l < VCLOCK_LANES; l++)
             like &= !exists(w, l) ||
                     (vclock_knows_lane(c, w, l, m->lane[w][l]) && !vclock_knows_lane(c, w, l, m->lane[w][l] + 1));
-    for (uint32_t t = 0; t < TOKENS; t++)
+    for (uint32_t t = 0; t < pool.tokens; t++)
         like &= vclock_token(c, t) == m->token[t];
     return like;
 }
