@@ -10,13 +10,10 @@
 /* A block of MADE_AT_ONCE clocks; until the pool closes. */
 struct vclocks {
     struct vclocks *next;
-    struct vclock *first; /* in `memory`; the next is `each` bytes further, and so on */
-    size_t each;
-    uint8_t memory[];
+    size_t each; /* bytes of a clock */
+    _Alignas(LINE) uint8_t memory[];
 };
-static struct vclock *clock_of(const struct vclocks *m, uint32_t i) {
-    return (struct vclock *)((uint8_t *)m->first + i * m->each);
-}
+static struct vclock *clock_of(struct vclocks *m, uint32_t i) { return (struct vclock *)(m->memory + i * m->each); }
 
 /* --- clocks ------------------------------------------------------------------------------------------------------- */
 
@@ -41,7 +38,7 @@ uint32_t vclock_new_token(struct vclock_pool *p) {
         p->room *= 2;
         p->free = NULL; /* they are too small now */
     }
-    for (const struct vclocks *m = p->tokens % GROUP ? NULL : p->made; m; m = m->next)
+    for (struct vclocks *m = p->tokens % GROUP ? NULL : p->made; m; m = m->next)
         for (uint32_t i = 0; i < MADE_AT_ONCE; i++)
             if (clock_of(m, i)->tokens > p->tokens)
                 memset(clock_of(m, i)->token + p->tokens, 0, GROUP * sizeof(uint32_t));
@@ -51,9 +48,8 @@ uint32_t vclock_new_token(struct vclock_pool *p) {
 void vclock_make(struct vclock_pool *p) {
     const size_t warps = vclock_warps(p), entries = 3 * warps + p->room;
     const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
-    struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each + LINE);
+    struct vclocks *m = xaligned(LINE, sizeof *m + MADE_AT_ONCE * each);
     m->next = p->made;
-    m->first = (struct vclock *)(((uintptr_t)m->memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
     m->each = each;
     p->made = m;
     p->bytes += sizeof *m + MADE_AT_ONCE * each;
