@@ -107,8 +107,7 @@ static void sync_of_mbar(const struct listener *self, struct race *r, const stru
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!m)
         return;
-    if (!n)
-        mbars_expect(m, race_warp_of(r, &e->by));
+    mbars_expect(m, race_warp_of(r, &e->by));
     verdict_mbar_sync(r, e, m, n);
     mbars_sync(r, e, m, n);
 }

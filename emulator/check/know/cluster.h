@@ -69,7 +69,7 @@ struct race {
     struct vclock_pool clocks; /* all its clocks and tokens */
     struct cluster *cluster;
     struct island *island;
-    struct meeting barrier; /* of the cluster */
+    struct meeting barrier;         /* of the cluster */
     struct notes *made;             /* the memory of all notes, */
     struct insights *made_insights; /* and of all insights */
     /* of global memory */

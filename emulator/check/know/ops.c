@@ -103,21 +103,24 @@ void note_over(struct race *r, const struct listener *self, const struct async_o
     *watch = NULL;
 }
 
-/* A block of notes; until the cluster ends. */
+/* A block of notes; until the cluster ends. Each note begins a cache line. */
+#define NOTE_LINE 64u /* bytes */
 struct notes {
     struct notes *next;
-    struct note note[NOTES_AT_ONCE];
+    struct {
+        _Alignas(NOTE_LINE) struct note n;
+    } note[NOTES_AT_ONCE];
 };
 
 /* Adds a block to the free notes. */
 static void make_notes(struct race *r) {
-    struct notes *m = xrealloc_array(NULL, 1, sizeof *m);
+    struct notes *m = xaligned(NOTE_LINE, sizeof *m);
     m->next = r->made;
     r->made = m;
     for (uint32_t i = 0; i < NOTES_AT_ONCE; i++) {
-        m->note[i].holders = 0;
-        m->note[i].next = r->free_notes;
-        r->free_notes = &m->note[i];
+        m->note[i].n.holders = 0;
+        m->note[i].n.next = r->free_notes;
+        r->free_notes = &m->note[i].n;
     }
 }
 
@@ -125,8 +128,8 @@ void notes_end(struct race *r) {
     for (struct notes *m = r->made, *next; m; m = next) {
         next = m->next;
         for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
-            if (m->note[i].holders) /* a fault stopped its operation */
-                note_ends(&m->note[i]);
+            if (m->note[i].n.holders) /* a fault stopped its operation */
+                note_ends(&m->note[i].n);
         xfree(m);
     }
     for (struct insights *m = r->made_insights, *next; m; m = next) {
@@ -140,7 +143,8 @@ static struct note *new_note(struct race *r) {
         make_notes(r);
     struct note *n = r->free_notes;
     r->free_notes = n->next;
-    for (size_t i = 0; r->free_notes && i < sizeof *n; i += 64) /* for the next one: it may have left the cache */
+    for (size_t i = 0; r->free_notes && i < sizeof *n;
+         i += NOTE_LINE) /* for the next one: it may have left the cache */
         __builtin_prefetch((const char *)r->free_notes + i, 1);
     memset(n, 0, sizeof *n);
     return n;
@@ -431,7 +435,8 @@ static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t b
         return;
     const uint32_t until = c->committed[(c->groups - but - 1) % COPY_GROUPS];
     if (!waited_for(r, c, until))
-        note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
+        note_copies_done(r, warp, lane, until,
+                         &(struct done){.how = DONE_THREAD, .warp = warp, .lanes = 1u << lane, .time = r->time});
 }
 
 /* cp.async.bulk.wait_group: all but the latest `but` groups of each lane are complete; with .read only their reads. */

@@ -21,6 +21,12 @@ struct mbar_part {
     uint32_t lanes, before; /* before: those that arrived in phase - 1 */
 };
 
+/* What is remembered of a warp for an mbarrier. */
+struct mbar_warp {
+    struct mbar_use use; /* its latest use; see also `others` */
+    struct mbar_part part;
+};
+
 /* An mbarrier.init by threads of a warp. */
 struct mbar_init {
     uint32_t warp, lanes, time;
@@ -31,8 +37,8 @@ struct mbar_init {
 struct mbar_watch {
     /* asked at most events, so side by side: */
     uint32_t off, token; /* shared offset; token that counts its phases, or VCLOCK_NO_TOKEN so far */
-    uint64_t told;       /* bit for each of the first 64 warps of the cluster: all its lanes know of its initialisation */
-    uint64_t saw;        /* see `seen` */
+    uint64_t told; /* bit for each of the first 64 warps of the cluster: all its lanes know of its initialisation */
+    uint64_t saw;  /* see `seen` */
     uint32_t num_seen;
     uint32_t coming; /* copies in flight that bring bytes, for this phase or another */
     enum mbar_seen {
@@ -46,8 +52,7 @@ struct mbar_watch {
         bool alone; /* it ended its phase as the only arrival, without bytes */
         uint32_t warp, lanes;
     } first;                 /* a tcgen05.commit in this phase or the one before; its thread */
-    struct mbar_use *uses;   /* the latest use by each warp of the cluster, or NULL; see also `others` */
-    struct mbar_part *parts; /* for each warp of the cluster, or NULL */
+    struct mbar_warp *warps; /* for each warp of the cluster; NULL: no thread has used it so far */
     struct mbar_use *seen;   /* each warp's first poll that saw phase `saw` - 1 end; NULL: none so far */
     struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */
     struct carried carried;  /* what has brought what m.open holds */
@@ -64,7 +69,7 @@ struct mbar_watch {
         bool idle;            /* its thread had issued nothing that it could track */
         const struct diag_site *site;
     } commit;                        /* the latest tcgen05.commit issued for it */
-    struct mbar_use *others;         /* uses before those in `uses`, by lanes that took no part in these */
+    struct mbar_use *others;         /* uses before those in `warps`, by lanes that took no part in these */
     uint32_t (*place)[VCLOCK_LANES]; /* for each warp and lane: index of its use in `others` + 1, 0: none; or NULL */
     uint32_t num_others, cap_others, cap_seen;
     uint32_t num_init, cap_init;
@@ -91,11 +96,9 @@ void mbars_forget(struct race *r, struct mbars *b);
 static inline void mbars_expect(const struct mbar_watch *m, uint32_t warp) {
     for (size_t i = 0; i < offsetof(struct mbar_watch, remote); i += 64)
         __builtin_prefetch((const char *)m + i, 1);
-    if (m->uses)
-        __builtin_prefetch(&m->uses[warp], 1);
-    if (m->parts)
-        __builtin_prefetch(&m->parts[warp], 1);
     __builtin_prefetch(m->seen);
+    if (m->warps)
+        __builtin_prefetch(&m->warps[warp], 1);
 }
 /* On SYNC_MBAR_*; `n` is the note of the operation that does it, or NULL. */
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n);
