@@ -26,7 +26,7 @@ struct lanes {
  * NO_LANE, no lane is ahead. If lane[w] is MANY, it knows each lane up to its time in many[ahead[w]]. It lives while it
  * has holders; after that the pool keeps it for reuse. It begins a cache line, and so do its entries. */
 struct vclock {
-    uint32_t holders;
+    struct vclock_held held;
     uint32_t tokens; /* room for so many; those from vclock_tokens on have no values */
     uint32_t num_many;
     struct lanes *many;             /* for warps in which several lanes differ; NULL: none */
@@ -67,7 +67,7 @@ static inline struct vclock *vclock_spare(struct vclock_pool *p) {
 static inline struct vclock *vclock_take(struct vclock_pool *p) {
     struct vclock *c = vclock_spare(p);
     p->free = c->next;
-    c->holders = 1;
+    c->held.holders = 1;
     return c;
 }
 /* A clock that knows nothing. */
@@ -77,7 +77,7 @@ void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vc
 /* A clock with *c as its only holder and room for all tokens: *c itself, or a copy in its place. */
 struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c);
 static inline struct vclock *vclock_own(struct vclock_pool *p, struct vclock **c) {
-    return *c && (*c)->holders == 1 && (*c)->tokens >= p->tokens ? *c : vclock_own_copy(p, c);
+    return *c && (*c)->held.holders == 1 && (*c)->tokens >= p->tokens ? *c : vclock_own_copy(p, c);
 }
 /* Reads the times of a warp's lanes; writes them. */
 void vclock_unpack(const struct vclock *c, uint32_t w, struct lanes *out);

@@ -71,10 +71,9 @@ static inline bool join_new(struct vclock_pool *p, struct vclock **into, struct 
         return true;
     if (more) {
         *into = vclock_take(p);
-        both->far = old->far ? far_hold(old->far) : NULL;
+        both->far = far_hold(old->far);
     } else {
-        *into = from;
-        from->holders++;
+        *into = vclock_hold(from);
     }
     vclock_drop(p, old);
     return true;
@@ -98,8 +97,7 @@ static void join_slowly(struct vclock_pool *p, struct vclock **into, struct vclo
 /* If one of the two knows all that the other does, *into becomes that one. */
 static inline void join(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
     if (!*into) {
-        *into = from;
-        from->holders++;
+        *into = vclock_hold(from);
     } else if (!join_new(p, into, from)) {
         join_slowly(p, into, from);
     }

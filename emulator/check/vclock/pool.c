@@ -72,15 +72,8 @@ struct vclock *vclock_new(struct vclock_pool *p) {
     return c;
 }
 
-struct vclock *vclock_hold(struct vclock *c) {
-    if (c)
-        c->holders++;
-    return c;
-}
-
-void vclock_drop_other(struct vclock_pool *p, struct vclock *c) {
-    if (--c->holders)
-        return;
+/* The last holder has dropped it. */
+void vclock_over(struct vclock_pool *p, struct vclock *c) {
     if (c->many)
         xfree(c->many);
     c->many = NULL;
@@ -92,12 +85,6 @@ void vclock_drop_other(struct vclock_pool *p, struct vclock *c) {
         return;
     c->next = p->free;
     p->free = c;
-}
-
-void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
-    struct vclock *old = *to;
-    *to = vclock_hold(c);
-    vclock_drop(p, old);
 }
 
 void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vclock *from) {
