@@ -185,13 +185,15 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
 /* Empties the cache `joined`. */
 static void forget_joined(struct race *r, struct meeting *m) {
     for (unsigned l = 0; l < race_layers(r); l++)
-        vclock_set(&r->clocks, &m->joined[l], NULL);
+        if (m->joined[l])
+            vclock_set(&r->clocks, &m->joined[l], NULL);
 }
 
 void know_phase(struct race *r, struct meeting *m) {
     struct vclock_step step;
     bool left = false;
     vclock_step_begin(&step, 0, 0, 0);
+    forget_joined(r, m);
     for (unsigned l = 0; l < race_layers(r); l++)
         if (m->open[l] && !vclock_follows(&r->clocks, &m->done[l], &m->open[l])) {
             vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
@@ -199,7 +201,6 @@ void know_phase(struct race *r, struct meeting *m) {
         }
     for (unsigned l = 0; left && l < race_layers(r); l++)
         vclock_set(&r->clocks, &m->open[l], NULL);
-    forget_joined(r, m);
 }
 
 /* Not in the layers of proxy fences, nor in PERFORMED: these are about accesses of threads, tokens about operations. As

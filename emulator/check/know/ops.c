@@ -26,11 +26,6 @@ struct note *note_of(const struct listener *self, const struct async_op *op) {
     return *event_op_watch(self, op);
 }
 
-struct note *note_hold(struct note *n) {
-    n->holders++;
-    return n;
-}
-
 /* A block of insights; until the cluster ends. */
 struct insights {
     struct insights *next;
@@ -87,9 +82,7 @@ static void note_ends(struct note *n) {
     shared_part_drop(n->sum[1]);
 }
 
-void note_drop(struct race *r, struct note *n) {
-    if (--n->holders)
-        return;
+void note_free(struct race *r, struct note *n) {
     note_ends(n);
     drop_insight(r, n->insight);
     n->next = r->free_notes;

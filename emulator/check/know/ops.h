@@ -149,8 +149,15 @@ void note_over(struct race *r, const struct listener *self, const struct async_o
 /* The operation continues in another CTA's memory: from now on its note is a new one, for that part. */
 struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op);
 /* Adds and removes a holder. */
-struct note *note_hold(struct note *n);
-void note_drop(struct race *r, struct note *n);
+static inline struct note *note_hold(struct note *n) {
+    n->holders++;
+    return n;
+}
+void note_free(struct race *r, struct note *n);
+static inline void note_drop(struct race *r, struct note *n) {
+    if (!--n->holders)
+        note_free(r, n);
+}
 /* The operation's record in the launch; NULL: BOUND_RECORDS is reached. */
 struct op_record *note_record(struct race *r, struct note *n);
 /* At the end of a warp, of the cluster, of the launch. */
