@@ -75,33 +75,3 @@ uint32_t vclock_token(const struct vclock *c, uint32_t token) { return c && toke
 bool vclock_knows_token(const struct vclock *c, uint32_t token, uint32_t step) {
     return vclock_token(c, token) >= step;
 }
-
-/* --- other clusters ----------------------------------------------------------------------------------------------- */
-
-struct far *vclock_far(const struct vclock *c) {
-    return c ? c->far : NULL;
-}
-
-struct vclock *vclock_export(struct vclock_pool *p, const struct vclock *c) {
-    struct vclock_pool *far = p->far;
-    if (p->tokens > far->room) {
-        while (far->room < p->tokens)
-            far->room *= 2;
-        far->free = NULL;
-    }
-    far->tokens = far->room; /* so a join has room for both */
-    struct vclock *mine = vclock_new(far);
-    vclock_copy(p, mine, c);
-    return mine;
-}
-
-void vclock_import(struct vclock_pool *p, struct vclock **into, const struct vclock *own, struct far *set) {
-    if ((!own && !set) || (*into && (*into)->far == set && !vclock_exceeds(p, own, *into)))
-        return;
-    struct vclock *c = vclock_new(p);
-    if (own)
-        vclock_copy(p, c, own);
-    c->far = far_hold(set);
-    vclock_join(p, into, c);
-    vclock_drop(p, c);
-}
