@@ -136,8 +136,8 @@ static struct note *new_note(struct race *r) {
         make_notes(r);
     struct note *n = r->free_notes;
     r->free_notes = n->next;
-    for (size_t i = 0; r->free_notes && i < sizeof *n;
-         i += NOTE_LINE) /* for the next one: it may have left the cache */
+    /* for the next one: it may have left the cache */
+    for (size_t i = 0; r->free_notes && i < sizeof *n; i += NOTE_LINE)
         __builtin_prefetch((const char *)r->free_notes + i, 1);
     memset(n, 0, sizeof *n);
     return n;

@@ -55,8 +55,8 @@ struct mbar_watch {
     struct mbar_warp *warps; /* for each warp of the cluster; NULL: no thread has used it so far */
     struct mbar_use *seen;   /* each warp's first poll that saw phase `saw` - 1 end; NULL: none so far */
     struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */
-    struct carried carried;  /* what has brought what m.open holds */
-    struct meeting m;        /* what its phases pass on */
+    struct carried carried;  /* what has come in the current phase, */
+    struct meeting m;        /* and what its phases pass on */
     struct {
         bool any;
         uint64_t phase;

@@ -13,7 +13,7 @@ struct vclocks {
     size_t each; /* bytes of a clock */
     _Alignas(LINE) uint8_t memory[];
 };
-static struct vclock *clock_of(struct vclocks *m, uint32_t i) { return (struct vclock *)(m->memory + i * m->each); }
+static struct vclock *clock_of(struct vclocks *m, uint32_t i) { return (void *)(m->memory + i * m->each); }
 
 /* --- clocks ------------------------------------------------------------------------------------------------------- */
 
