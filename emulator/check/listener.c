@@ -29,8 +29,12 @@ struct checked_launch {
 
 static struct grids *grids_of(const struct listener *self) { return ((struct checked_gpu *)self->ctx)->grids; }
 
-static struct checked *checked_of(const struct listener *self, const struct cluster *cl) {
-    return *event_watch(self, &cl->cta[0]);
+/* NULL: the cluster has not started, or has ended. */
+static struct checked *checked_of(const struct listener *self, struct cta *cta) { return *event_watch(self, cta); }
+
+static void set_checked(const struct listener *self, struct cluster *cl, struct checked *c) {
+    for (uint32_t i = 0; i < cl->num_ctas; i++)
+        *event_watch(self, &cl->cta[i]) = c;
 }
 
 static void begin(const struct listener *self, struct cluster *cl) {
@@ -39,15 +43,15 @@ static void begin(const struct listener *self, struct cluster *cl) {
     race_begin(&c->known, cl, launch ? &launch->known : NULL);
     c->shadow = shadow_new(&c->known, launch ? launch->cells : NULL);
     c->grids = grids_wants(grids_of(self));
-    *event_watch(self, &cl->cta[0]) = c;
+    set_checked(self, cl, c);
 }
 
 static void end(const struct listener *self, struct cluster *cl) {
-    struct checked *c = checked_of(self, cl);
+    struct checked *c = checked_of(self, &cl->cta[0]);
     shadow_free(c->shadow);
     race_end(&c->known, self);
     xfree(c);
-    *event_watch(self, &cl->cta[0]) = NULL;
+    set_checked(self, cl, NULL);
 }
 
 /* Counts events: their number is the cluster's time. False: BOUND_EVENTS is reached, and time stops. */
@@ -83,7 +87,7 @@ static __attribute__((noinline)) void access_any(const struct listener *self, st
 /* A read or write of memory. Most are weak accesses of threads to shared memory of their CTA, or to global memory while
  * one kernel runs. They concern only the shadow. */
 static void access(const struct listener *self, const struct event_access *e) {
-    struct checked *c = checked_of(self, e->by.cta->cluster);
+    struct checked *c = checked_of(self, e->by.cta);
     if (!c)
         return;
     if (!count(&c->known, !e->by.op))
@@ -103,8 +107,7 @@ static void sync_of_mbar(const struct listener *self, struct race *r, const stru
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!m)
         return;
-    if (!n)
-        mbars_expect(m, race_warp_of(r, &e->by));
+    mbars_expect(m, race_warp_of(r, &e->by));
     verdict_mbar_sync(r, e, m, n);
     mbars_sync(r, e, m, n);
 }
@@ -186,7 +189,7 @@ static __attribute__((noinline)) void arrive_together(const struct listener *sel
 }
 
 static void sync(const struct listener *self, const struct event_sync *e) {
-    struct checked *c = checked_of(self, e->by.cta->cluster);
+    struct checked *c = checked_of(self, e->by.cta);
     if (!c)
         return;
     if (e->kind == SYNC_MBAR_ARRIVE && !e->by.op && e->by.lanes & (e->by.lanes - 1)) {
@@ -226,7 +229,7 @@ static void issued(const struct listener *self, struct checked *c, const struct 
 }
 
 static void op(const struct listener *self, const struct event_op *e) {
-    struct checked *c = checked_of(self, e->by.cta->cluster);
+    struct checked *c = checked_of(self, e->by.cta);
     if (!c)
         return;
     count(&c->known, 1);
@@ -242,7 +245,7 @@ static void life(const struct listener *self, const struct event_life *e) {
     struct cluster *cl = e->owner->cluster;
     if (e->kind == LIFE_CLUSTER_START)
         begin(self, cl);
-    struct checked *c = checked_of(self, cl);
+    struct checked *c = checked_of(self, e->owner);
     if (!c)
         return;
     count(&c->known, 1);

@@ -57,18 +57,19 @@ struct grid_watch {
 
 /* What is remembered of one cluster, from its start to its end. */
 struct race {
-    struct vclock_pool clocks; /* all its clocks and tokens */
-    struct cluster *cluster;
-    struct island *island;
-    bool strict;              /* --check=strict */
+    /* asked at each event, so side by side: */
     uint32_t time;            /* events so far */
     uint32_t most_time;       /* BOUND_EVENTS: then time stops, and accesses are no longer checked */
+    bool strict;              /* --check=strict */
     uint32_t warps_each;      /* in a CTA */
-    struct meeting barrier;   /* of the cluster */
     struct warp_watch *warps; /* clocks.warps entries */
     struct cta_watch *ctas;
     struct note *free_notes;
     struct insight *free_insights;
+    struct vclock_pool clocks; /* all its clocks and tokens */
+    struct cluster *cluster;
+    struct island *island;
+    struct meeting barrier;         /* of the cluster */
     struct notes *made;             /* the memory of all notes, */
     struct insights *made_insights; /* and of all insights */
     /* of global memory */

@@ -184,30 +184,40 @@ void know_release(struct race *r, uint32_t warp, uint32_t lane, struct meeting *
 
 /* Empties the cache `joined`. */
 static void forget_joined(struct race *r, struct meeting *m) {
-    for (unsigned l = 0; l < LAYERS; l++)
-        vclock_set(&r->clocks, &m->joined[l], NULL);
+    for (unsigned l = 0; l < race_layers(r); l++)
+        if (m->joined[l])
+            vclock_set(&r->clocks, &m->joined[l], NULL);
 }
 
 void know_phase(struct race *r, struct meeting *m) {
     struct vclock_step step;
+    bool left = false;
     vclock_step_begin(&step, 0, 0, 0);
-    for (unsigned l = 0; l < race_layers(r); l++)
-        if (!vclock_follows(&r->clocks, &m->done[l], m->open[l]))
-            vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
-    for (unsigned l = 0; l < race_layers(r); l++)
-        vclock_set(&r->clocks, &m->open[l], NULL);
     forget_joined(r, m);
+    for (unsigned l = 0; l < race_layers(r); l++)
+        if (m->open[l] && !vclock_follows(&r->clocks, &m->done[l], &m->open[l])) {
+            vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
+            left = true; /* held until the step is over */
+        }
+    for (unsigned l = 0; left && l < race_layers(r); l++)
+        vclock_set(&r->clocks, &m->open[l], NULL);
 }
 
-/* Not in the layers of proxy fences, nor in PERFORMED: these are about accesses of threads, tokens about operations. */
+/* Not in the layers of proxy fences, nor in PERFORMED: these are about accesses of threads, tokens about operations. As
+ * in a vclock_step, clocks that were one stay one. */
 void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step) {
     static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
                                      LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
-    struct vclock_step s;
-    vclock_step_begin(&s, 0, 0, token);
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] < race_layers(r))
-            vclock_learn(&r->clocks, &s, &m->open[all[i]], NULL, 0, step);
+    const struct vclock *was[sizeof all / sizeof *all];
+    for (unsigned i = 0, j; i < sizeof all / sizeof *all && all[i] < race_layers(r); i++) {
+        was[i] = m->open[all[i]];
+        for (j = 0; was[j] != was[i]; j++)
+            ;
+        if (j < i)
+            vclock_set(&r->clocks, &m->open[all[i]], m->open[all[j]]);
+        else
+            vclock_add_token(&r->clocks, &m->open[all[i]], token, step);
+    }
 }
 
 /* *to gets what the phase passes on in a layer. */
@@ -233,8 +243,10 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
             observe(r, &step, &s->k.now[by_wait[i]], by_wait[i], m, within);
         for (unsigned i = 0; i < 5; i++)
             observe(r, &step, &to[by_acquire[i]], by_acquire[i], m, within);
-        if (!sem_acquires(how->order) && !how->far)
+        if (!sem_acquires(how->order) && !how->far && m->done[LAYER_ORDER]) {
             vclock_learn(&r->clocks, &step, &s->k.narrow, m->done[LAYER_ORDER], 0, 0);
+            s->k.narrow_news = true;
+        }
         if (!r->strict)
             continue;
         vclock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
@@ -277,8 +289,10 @@ static void fence_narrow(struct race *r, struct know *k, enum event_order order)
 /* A fence with .sync_restrict: what it orders beyond ORDER is in LAYER_SHARED. Its scope is .cluster. */
 static void fence_restricted(struct race *r, struct know *k, enum event_order order) {
     fence_layer(r, k, LAYER_SHARED, order);
-    if (sem_acquires(order))
+    if (sem_acquires(order) && k->narrow_news) {
         vclock_join(&r->clocks, &k->now[LAYER_SHARED], k->narrow);
+        k->narrow_news = false;
+    }
     if (sem_releases(order))
         vclock_join(&r->clocks, &k->released[LAYER_SHARED], k->now[LAYER_ORDER]);
 }

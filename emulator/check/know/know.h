@@ -39,6 +39,7 @@ struct know {
     struct vclock *released[LAYERS]; /* `now` at the last release fence; LAYER_TENSOR: fence::before_thread_sync */
     struct vclock *pending[LAYERS];  /* from relaxed waits: joins `now` at an acquire fence; TENSOR: ::after_... */
     struct vclock *narrow;           /* the part of pending[LAYER_ORDER] that a fence of .cta or .cluster scope takes */
+    bool narrow_news;                /* it may hold more than now[LAYER_SHARED] has taken of it */
     uint32_t released_at;            /* time of that release fence, 0: never; */
     uint32_t released_all_at;        /* and of the last one without .sync_restrict, for ORDER */
     enum event_scope released_scope; /* the scope of that */

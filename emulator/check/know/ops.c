@@ -26,11 +26,6 @@ struct note *note_of(const struct listener *self, const struct async_op *op) {
     return *event_op_watch(self, op);
 }
 
-struct note *note_hold(struct note *n) {
-    n->holders++;
-    return n;
-}
-
 /* A block of insights; until the cluster ends. */
 struct insights {
     struct insights *next;
@@ -87,9 +82,7 @@ static void note_ends(struct note *n) {
     shared_part_drop(n->sum[1]);
 }
 
-void note_drop(struct race *r, struct note *n) {
-    if (--n->holders)
-        return;
+void note_free(struct race *r, struct note *n) {
     note_ends(n);
     drop_insight(r, n->insight);
     n->next = r->free_notes;
@@ -103,21 +96,24 @@ void note_over(struct race *r, const struct listener *self, const struct async_o
     *watch = NULL;
 }
 
-/* A block of notes; until the cluster ends. */
+/* A block of notes; until the cluster ends. Each note begins a cache line. */
+#define NOTE_LINE 64u /* bytes */
 struct notes {
     struct notes *next;
-    struct note note[NOTES_AT_ONCE];
+    struct {
+        _Alignas(NOTE_LINE) struct note n;
+    } note[NOTES_AT_ONCE];
 };
 
 /* Adds a block to the free notes. */
 static void make_notes(struct race *r) {
-    struct notes *m = xrealloc_array(NULL, 1, sizeof *m);
+    struct notes *m = xaligned(NOTE_LINE, sizeof *m);
     m->next = r->made;
     r->made = m;
     for (uint32_t i = 0; i < NOTES_AT_ONCE; i++) {
-        m->note[i].holders = 0;
-        m->note[i].next = r->free_notes;
-        r->free_notes = &m->note[i];
+        m->note[i].n.holders = 0;
+        m->note[i].n.next = r->free_notes;
+        r->free_notes = &m->note[i].n;
     }
 }
 
@@ -125,8 +121,8 @@ void notes_end(struct race *r) {
     for (struct notes *m = r->made, *next; m; m = next) {
         next = m->next;
         for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
-            if (m->note[i].holders) /* a fault stopped its operation */
-                note_ends(&m->note[i]);
+            if (m->note[i].n.holders) /* a fault stopped its operation */
+                note_ends(&m->note[i].n);
         xfree(m);
     }
     for (struct insights *m = r->made_insights, *next; m; m = next) {
@@ -140,7 +136,8 @@ static struct note *new_note(struct race *r) {
         make_notes(r);
     struct note *n = r->free_notes;
     r->free_notes = n->next;
-    for (size_t i = 0; r->free_notes && i < sizeof *n; i += 64) /* for the next one: it may have left the cache */
+    /* for the next one: it may have left the cache */
+    for (size_t i = 0; r->free_notes && i < sizeof *n; i += NOTE_LINE)
         __builtin_prefetch((const char *)r->free_notes + i, 1);
     memset(n, 0, sizeof *n);
     return n;
@@ -431,7 +428,8 @@ static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t b
         return;
     const uint32_t until = c->committed[(c->groups - but - 1) % COPY_GROUPS];
     if (!waited_for(r, c, until))
-        note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
+        note_copies_done(r, warp, lane, until,
+                         &(struct done){.how = DONE_THREAD, .warp = warp, .lanes = 1u << lane, .time = r->time});
 }
 
 /* cp.async.bulk.wait_group: all but the latest `but` groups of each lane are complete; with .read only their reads. */
@@ -528,18 +526,22 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
             wait_copies(r, warp, l, but);
 }
 
-/* The current phase gets what the operation's issuers knew of others at the issue, but not their own acts. */
+/* The current phase gets what the operation's issuers knew of others at the issue, but not their own acts. As in
+ * give_some (know.c), a clock that joined before need not join again. */
 static void give_known(struct race *r, const struct note *n, struct meeting *m) {
     struct vclock *others[LAYERS] = {NULL};
     struct vclock_step step;
     vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
+        struct vclock *known = n->now[l];
+        if (!known || m->joined[l] == known)
+            continue;
         if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* tcgen05.fence orders the issuers' own acts, too */
-            others[l] = vclock_hold(n->now[l]);
-        else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
+            others[l] = vclock_hold(known);
+        else if (l && l < LAYER_TENSOR && known == n->now[l - 1] && others[l - 1])
             others[l] = vclock_hold(others[l - 1]);
         else
-            others[l] = vclock_others(&r->clocks, n->now[l], n->warp, n->lanes);
+            others[l] = vclock_others(&r->clocks, known, n->warp, n->lanes);
         vclock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
     }
     /* an observer at .cta scope takes only the NEAR layer of the meeting (take_scoped in know.c) */

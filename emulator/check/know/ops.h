@@ -23,8 +23,14 @@ struct done {
         DONE_THREAD,   /* those that know one of the lanes up to `time` */
         DONE_FORGOTTEN /* all: it is no longer tracked, BOUND_BULK */
     } how;
-    uint32_t token, step;
-    uint32_t warp, lanes, time;
+    union {
+        struct {
+            uint32_t token, step;
+        };
+        struct {
+            uint32_t warp, lanes, time;
+        };
+    };
 };
 
 /* Times at which a thread issued its latest tcgen05.mma and .shift, and the latest .mma before that .shift; 0: none. */
@@ -49,35 +55,38 @@ struct insight {
  * Holders are the operation until it completes, the lists of operations that no wait has covered, and the shadow of
  * memory while it remembers the operation. */
 struct note {
-    /* asked most, so side by side: */
+    /* asked most, so in the first cache line: */
     uint32_t holders;
-    uint32_t warp, lanes;          /* the issuer's warp in the cluster, */
-    uint32_t time;                 /* and the time of the issue */
-    uint64_t number;               /* of the operation in its CTA (struct async_op) */
-    struct note *next;             /* in a list of struct warp_ops, or in race.free_notes */
-    bool spanned;                  /* the shadow remembers its bytes since the issue, and ignores them when it runs */
-    bool tensor;                   /* tcgen05.mma, .cp, .shift, .commit */
-    bool reduces;                  /* its writes to shared memory are a reduction */
-    bool follows;                  /* the second half of a store: its writes to global memory */
-    uint32_t group;                /* its bulk-group: how many its lane had committed before */
-    struct done read, written;     /* its reads and writes of shared or tensor memory */
-    struct done then;              /* a later operation of another thread that runs after it (9.7.16.6.4.3) */
-    struct insight *insight;       /* what its issuers knew at the issue: */
-    struct vclock *const *now;     /* its clocks, by layer */
-    uint32_t fenced_at, global_at; /* and how far a proxy fence covered their own accesses: struct know */
-    uint32_t cta_group, d, m, n;   /* for tcgen05 operations: shape, and address of D */
-    struct cta *cta;               /* of the issuer */
+    uint32_t warp, lanes;        /* the issuer's warp in the cluster, */
+    uint32_t time;               /* and the time of the issue */
+    uint64_t number;             /* of the operation in its CTA (struct async_op) */
+    uint32_t cta_group, d, m, n; /* for tcgen05 operations: shape, and address of D */
     enum event_agent agent;
-    bool shifts, copies_4x256b;   /* tcgen05.shift, tcgen05.cp.4x256b */
-    bool loads, used;             /* tcgen05.ld; a register of it was used */
-    bool fresh;                   /* tcgen05.mma that does not add to D */
-    bool signals;                 /* it signals an mbarrier and is in no group; */
-    uint32_t mbar_rank, mbar_off; /* that mbarrier */
-    struct tensor_times before;   /* of tcgen05.mma, .cp and .shift: what its thread had issued before */
-    struct op_record *record;     /* its record until the launch ends, or NULL */
-    struct event_rows a_rows;     /* tcgen05.mma: the rows of D for rows of operand A, */
-    struct shared_part *sum[2];   /* and the shadow's sums that it adds to, in its CTA and the peer */
-    const char *name;             /* as reports name it */
+    uint32_t group;             /* its bulk-group: how many its lane had committed before */
+    bool spanned;               /* the shadow remembers its bytes since the issue, and ignores them when it runs */
+    bool tensor;                /* tcgen05.mma, .cp, .shift, .commit */
+    bool reduces;               /* its writes to shared memory are a reduction */
+    bool follows;               /* the second half of a store: its writes to global memory */
+    bool shifts, copies_4x256b; /* tcgen05.shift, tcgen05.cp.4x256b */
+    bool loads, used;           /* tcgen05.ld; a register of it was used */
+    bool fresh;                 /* tcgen05.mma that does not add to D */
+    bool signals;               /* it signals an mbarrier and is in no group; */
+    uint32_t mbar_rank;         /* rank of that mbarrier's CTA */
+    /* in the second: */
+    struct done read, written;  /* its reads and writes of shared or tensor memory */
+    struct done then;           /* a later operation of another thread that runs after it (9.7.16.6.4.3) */
+    struct insight *insight;    /* what its issuers knew at the issue: */
+    struct vclock *const *now;  /* its clocks, by layer */
+    struct op_record *record;   /* its record until the launch ends, or NULL */
+    struct shared_part *sum[2]; /* the shadow's sums that it adds to, in its CTA and the peer */
+    struct note *next;          /* in a list of struct warp_ops, or in race.free_notes */
+    /* and the rest */
+    uint32_t fenced_at, global_at; /* how far a proxy fence covered the issuers' own accesses: struct know */
+    struct cta *cta;               /* of the issuer */
+    uint32_t mbar_off;             /* the mbarrier that it signals */
+    struct tensor_times before;    /* of tcgen05.mma, .cp and .shift: what its thread had issued before */
+    struct event_rows a_rows;      /* tcgen05.mma: the rows of D for rows of operand A */
+    const char *name;              /* as reports name it */
     struct mach_origin origin;
     uint64_t clock;  /* of the island: distinguishes executions of the instruction */
     uint32_t source; /* shared offset of its source */
@@ -140,8 +149,15 @@ void note_over(struct race *r, const struct listener *self, const struct async_o
 /* The operation continues in another CTA's memory: from now on its note is a new one, for that part. */
 struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op);
 /* Adds and removes a holder. */
-struct note *note_hold(struct note *n);
-void note_drop(struct race *r, struct note *n);
+static inline struct note *note_hold(struct note *n) {
+    n->holders++;
+    return n;
+}
+void note_free(struct race *r, struct note *n);
+static inline void note_drop(struct race *r, struct note *n) {
+    if (!--n->holders)
+        note_free(r, n);
+}
 /* The operation's record in the launch; NULL: BOUND_RECORDS is reached. */
 struct op_record *note_record(struct race *r, struct note *n);
 /* At the end of a warp, of the cluster, of the launch. */

@@ -26,7 +26,7 @@ void mbars_begin(struct race *r, const struct event_life *e) {
         struct mbars *b = &race_cta(r, e->owner)->mbars;
         b->list = xgrow(b->list, b->num, &b->cap, sizeof *b->list);
         m = &b->list[b->num++];
-        *m = (struct mbar_watch){.off = e->off, .token = vclock_new_token(&r->clocks)};
+        *m = (struct mbar_watch){.off = e->off, .token = VCLOCK_NO_TOKEN};
         b->from = b->from == b->to || e->off < b->from ? e->off : b->from;
         b->to = e->off + 8 > b->to ? e->off + 8 : b->to;
     }
@@ -47,11 +47,10 @@ static void forget(struct race *r, struct mbar_watch *m) {
     carried_forget(r, &m->carried);
     vclock_set(&r->clocks, &m->before, NULL);
     xfree(m->init);
-    xfree(m->uses);
+    xfree(m->warps);
     xfree(m->others);
     xfree(m->place);
     xfree(m->seen);
-    xfree(m->parts);
 }
 
 void mbars_end(struct race *r, const struct event_life *e) {
@@ -147,28 +146,33 @@ static void keep_others(struct race *r, struct mbar_watch *m, const struct mbar_
 
 /* Remembers a use by threads, for the rule at mbarrier.inval. */
 static void remember_use(struct race *r, struct mbar_watch *m, struct mbar_use now) {
-    if (!m->uses)
-        m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
-    struct mbar_use *use = &m->uses[now.warp];
+    if (!m->warps)
+        m->warps = xcalloc(r->clocks.warps, sizeof *m->warps);
+    struct mbar_use *use = &m->warps[now.warp].use;
     if (use->lanes & ~now.lanes)
         keep_others(r, m, use, now.lanes);
     *use = now;
 }
 
 uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t phase) {
-    const struct mbar_part *p = m->parts ? &m->parts[warp] : NULL;
+    const struct mbar_part *p = m->warps ? &m->warps[warp].part : NULL;
     if (!p || !phase || p->phase > phase)
         return 0;
     return p->phase == phase ? p->before : p->phase + 1 == phase ? p->lanes : 0;
 }
 
-/* Remembers the arriving lanes, for the hint of mbarrier-phase-missed. */
-static void take_part(struct race *r, const struct event_sync *e, struct mbar_watch *m, uint32_t warp) {
-    if (!m->parts)
-        m->parts = xcalloc(r->clocks.warps, sizeof *m->parts);
-    struct mbar_part *p = &m->parts[warp];
+/* After remember_use: remembers the arriving lanes, for the hint of mbarrier-phase-missed. */
+static void take_part(const struct event_sync *e, struct mbar_watch *m, uint32_t warp) {
+    struct mbar_part *p = &m->warps[warp].part;
     const uint32_t here = p->phase == e->phase ? p->lanes : 0;
     *p = (struct mbar_part){e->phase, here | e->by.lanes, mbars_took_part(m, warp, e->phase)};
+}
+
+/* The token of the mbarrier; created at the first need, because many mbarriers stay unused. */
+static uint32_t token_of(struct race *r, struct mbar_watch *m) {
+    if (m->token == VCLOCK_NO_TOKEN)
+        m->token = vclock_new_token(&r->clocks);
+    return m->token;
 }
 
 /* A copy's complete_tx: the copy is complete for threads that see the end of the phase (9.7.9.25.1). */
@@ -176,7 +180,7 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
     if (!n || n->written.how == DONE_TOKEN)
         return;
     note_lands(r, n, &m->m, &m->carried);
-    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
+    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = token_of(r, m), .step = (uint32_t)e->phase + 1};
 }
 
 void mbars_join(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
@@ -189,7 +193,7 @@ void mbars_join(struct race *r, const struct event_sync *e, struct mbar_watch *m
         tells_remember(&r->warps[warp].tells, use.time, use.lanes, use.site);
     }
     m->first = (struct arrival){0};
-    take_part(r, e, m, warp);
+    take_part(e, m, warp);
     know_arrive(r, warp, e->by.lanes, &m->m, &how);
 }
 
@@ -202,14 +206,14 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (!e->by.op) {
         tells_remember(&r->warps[warp].tells, r->time, e->by.lanes, e->by.site);
-        take_part(r, e, m, warp);
+        take_part(e, m, warp);
         know_arrive(r, warp, e->by.lanes, &m->m, &how);
     } else if (n && n->tensor) {
         note_commit(r, n, &m->m, &m->carried);
     } else if (n) { /* cp.async.mbarrier.arrive */
         note_arrives(r, n, e->by.lanes, &m->m);
         note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
-                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+                         &(struct done){.how = DONE_TOKEN, .token = token_of(r, m), .step = (uint32_t)e->phase + 1});
     }
 }
 
@@ -267,7 +271,7 @@ void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     vclock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
     m->operations = m->brought = false;
-    know_token(r, &m->m, m->token, (uint32_t)e->phase + 1);
+    know_token(r, &m->m, token_of(r, m), (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
     carried_forget(r, &m->carried);
 }

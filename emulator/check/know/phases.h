@@ -7,6 +7,8 @@
 
 #include "check/know/ops.h"
 
+#include <stddef.h>
+
 /* A use of an mbarrier by lanes of a warp: an arrival, expect_tx or a poll. */
 struct mbar_use {
     uint32_t warp, time, lanes;
@@ -19,6 +21,12 @@ struct mbar_part {
     uint32_t lanes, before; /* before: those that arrived in phase - 1 */
 };
 
+/* What is remembered of a warp for an mbarrier. */
+struct mbar_warp {
+    struct mbar_use use; /* its latest use; see also `others` */
+    struct mbar_part part;
+};
+
 /* An mbarrier.init by threads of a warp. */
 struct mbar_init {
     uint32_t warp, lanes, time;
@@ -27,31 +35,28 @@ struct mbar_init {
 
 /* What is remembered of an mbarrier, from its mbarrier.init until mbarrier.inval or the end of its CTA. */
 struct mbar_watch {
-    uint32_t off, token;    /* shared offset; token that counts its phases */
-    struct mbar_init *init; /* at least one; more if mbarrier.init came again before any use */
-    uint32_t num_init, cap_init;
-    uint64_t told; /* bit for each of the first 64 warps of the cluster: all its lanes know of every one of these */
+    /* asked at most events, so side by side: */
+    uint32_t off, token; /* shared offset; token that counts its phases, or VCLOCK_NO_TOKEN so far */
+    uint64_t told; /* bit for each of the first 64 warps of the cluster: all its lanes know of its initialisation */
+    uint64_t saw;  /* see `seen` */
+    uint32_t num_seen;
+    uint32_t coming; /* copies in flight that bring bytes, for this phase or another */
     enum mbar_seen {
         MBAR_FRESH,    /* mbarrier.init has been executed, */
         MBAR_RELEASED, /* then a release at cluster scope by its CTA, */
         MBAR_PUBLISHED /* then a cluster barrier completed: any CTA may use it (9.7.13.4) */
     } published;
-    struct mbar_use *uses;   /* the latest use by each warp of the cluster, or NULL; */
-    struct mbar_use *others; /* and earlier ones by lanes that took no part in that, */
-    uint32_t num_others, cap_others;
-    uint32_t (*place)[VCLOCK_LANES]; /* for each warp and lane: index of its use in `others` + 1, 0: none; or NULL */
-    struct mbar_use *seen;           /* each warp's first poll that saw phase `saw` - 1 end; NULL: none so far */
-    uint32_t num_seen, cap_seen;
-    uint64_t saw;
-    struct mbar_part *parts; /* for each warp of the cluster, or NULL */
-    struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */
-    bool operations;         /* in this phase: an operation arrived, or bytes came or were announced, */
-    bool brought;            /* and copies brought bytes */
-    uint32_t coming;         /* copies in flight that bring bytes, for this phase or another */
+    bool operations; /* in this phase: an operation arrived, or bytes came or were announced, */
+    bool brought;    /* and copies brought bytes */
     struct arrival {
         bool alone; /* it ended its phase as the only arrival, without bytes */
         uint32_t warp, lanes;
-    } first; /* a tcgen05.commit in this phase or the one before; its thread */
+    } first;                 /* a tcgen05.commit in this phase or the one before; its thread */
+    struct mbar_warp *warps; /* for each warp of the cluster; NULL: no thread has used it so far */
+    struct mbar_use *seen;   /* each warp's first poll that saw phase `saw` - 1 end; NULL: none so far */
+    struct vclock *before;   /* all arrivals of the phase before, in LAYER_RAN; NULL: some were by operations */
+    struct carried carried;  /* what has come in the current phase, */
+    struct meeting m;        /* and what its phases pass on */
     struct {
         bool any;
         uint64_t phase;
@@ -63,9 +68,12 @@ struct mbar_watch {
         uint32_t warp, lanes; /* lanes 0: none so far */
         bool idle;            /* its thread had issued nothing that it could track */
         const struct diag_site *site;
-    } commit;               /* the latest tcgen05.commit issued for it */
-    struct meeting m;       /* what its phases pass on, */
-    struct carried carried; /* and what has brought it in the current one */
+    } commit;                        /* the latest tcgen05.commit issued for it */
+    struct mbar_use *others;         /* uses before those in `warps`, by lanes that took no part in these */
+    uint32_t (*place)[VCLOCK_LANES]; /* for each warp and lane: index of its use in `others` + 1, 0: none; or NULL */
+    uint32_t num_others, cap_others, cap_seen;
+    uint32_t num_init, cap_init;
+    struct mbar_init *init; /* at least one; more if mbarrier.init came again before any use */
 };
 
 /* The mbarriers of a CTA, until it ends. */
@@ -84,14 +92,13 @@ struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t 
 void mbars_begin(struct race *r, const struct event_life *e);
 void mbars_end(struct race *r, const struct event_life *e);
 void mbars_forget(struct race *r, struct mbars *b);
-/* Fetches what mbars_sync needs of a warp, which may have left the cache. */
+/* Fetches what an event needs, which may have left the cache. */
 static inline void mbars_expect(const struct mbar_watch *m, uint32_t warp) {
-    if (m->uses)
-        __builtin_prefetch(&m->uses[warp], 1);
-    if (m->parts)
-        __builtin_prefetch(&m->parts[warp], 1);
+    for (size_t i = 0; i < offsetof(struct mbar_watch, remote); i += 64)
+        __builtin_prefetch((const char *)m + i, 1);
     __builtin_prefetch(m->seen);
-    __builtin_prefetch(m->m.open, 1);
+    if (m->warps)
+        __builtin_prefetch(&m->warps[warp], 1);
 }
 /* On SYNC_MBAR_*; `n` is the note of the operation that does it, or NULL. */
 void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n);

@@ -1,4 +1,5 @@
-/* check/vclock/far.c - reads and changes the contents of a set of clocks; contract in far.h. */
+/* check/vclock/far.c - reads and changes the contents of a set of clocks, and what a clock knows of other clusters;
+ * contract in far.h and vclock.h. */
 #include "check/vclock/inside.h"
 
 /* The digit of a cluster's number that chooses the child at that level. */
@@ -32,4 +33,34 @@ void far_add(struct vclock_pool *pool, struct far **into, uint32_t cluster, stru
         to = far_own(pool, below);
     }
     vclock_join(pool, &to->of.clock[digit(cluster, 0)], c);
+}
+
+/* --- clocks of other clusters -------------------------------------------------------------------------------------- */
+
+struct far *vclock_far(const struct vclock *c) {
+    return c ? c->far : NULL;
+}
+
+struct vclock *vclock_export(struct vclock_pool *p, const struct vclock *c) {
+    struct vclock_pool *far = p->far;
+    if (p->tokens > far->room) {
+        while (far->room < p->tokens)
+            far->room *= 2;
+        far->free = NULL;
+    }
+    far->tokens = far->room; /* so a join has room for both */
+    struct vclock *mine = vclock_new(far);
+    vclock_copy(p, mine, c);
+    return mine;
+}
+
+void vclock_import(struct vclock_pool *p, struct vclock **into, const struct vclock *own, struct far *set) {
+    if ((!own && !set) || (*into && (*into)->far == set && !vclock_exceeds(p, own, *into)))
+        return;
+    struct vclock *c = vclock_new(p);
+    if (own)
+        vclock_copy(p, c, own);
+    c->far = far_hold(set);
+    vclock_join(p, into, c);
+    vclock_drop(p, c);
 }

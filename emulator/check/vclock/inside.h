@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #define GROUP 8u /* the most entries compared at once; the size of a clock is a multiple */
+#define LINE 64u /* bytes */
 #define NO_LANE UINT32_MAX
 #define MANY VCLOCK_LANES
 #define DIGIT 4u /* bits of a cluster's number for each level of a set */
@@ -23,16 +24,16 @@ struct lanes {
 
 /* A clock: it knows all lanes of warp w up to all[w], and the lane with number lane[w] up to ahead[w]. If lane[w] is
  * NO_LANE, no lane is ahead. If lane[w] is MANY, it knows each lane up to its time in many[ahead[w]]. It lives while it
- * has holders; after that the pool keeps it for reuse. */
+ * has holders; after that the pool keeps it for reuse. It begins a cache line, and so do its entries. */
 struct vclock {
-    uint32_t holders;
-    uint32_t tokens; /* room for so many */
+    struct vclock_held held;
+    uint32_t tokens; /* room for so many; those from vclock_tokens on have no values */
     uint32_t num_many;
-    struct lanes *many;                   /* for warps in which several lanes differ; NULL: none */
-    struct vclock *next;                  /* in pool->free */
-    struct far *far;                      /* what it knows of other clusters; NULL: nothing */
-    uint32_t *all, *ahead, *lane, *token; /* consecutive parts of `entries`; token: steps that it knows */
-    uint32_t entries[];
+    struct lanes *many;             /* for warps in which several lanes differ; NULL: none */
+    struct vclock *next;            /* in pool->free */
+    struct far *far;                /* what it knows of other clusters; NULL: nothing */
+    uint32_t *ahead, *lane, *token; /* consecutive parts of the entries, after all[]; token: steps that it knows */
+    _Alignas(LINE) uint32_t all[];  /* the entries */
 };
 
 /* A set: a tree by the digits of the clusters' numbers. It lives while it has holders. Sets share equal parts: if each
@@ -52,10 +53,23 @@ struct far {
 static inline size_t vclock_warps(const struct vclock_pool *p) {
     return ((size_t)p->warps + GROUP - 1) / GROUP * GROUP;
 }
+/* The number of tokens in use, rounded up in the same way. */
+static inline uint32_t vclock_tokens(const struct vclock_pool *p) { return (p->tokens + GROUP - 1) / GROUP * GROUP; }
+/* Adds free clocks to the pool. */
+void vclock_make(struct vclock_pool *p);
 /* The clock that vclock_take returns next, which has one holder then. Its entries have no values, but room for all
  * tokens. */
-struct vclock *vclock_spare(struct vclock_pool *p);
-struct vclock *vclock_take(struct vclock_pool *p);
+static inline struct vclock *vclock_spare(struct vclock_pool *p) {
+    if (!p->free)
+        vclock_make(p);
+    return p->free;
+}
+static inline struct vclock *vclock_take(struct vclock_pool *p) {
+    struct vclock *c = vclock_spare(p);
+    p->free = c->next;
+    c->held.holders = 1;
+    return c;
+}
 /* A clock that knows nothing. */
 struct vclock *vclock_new(struct vclock_pool *p);
 /* Copies to the empty `to` what `from` knows of its own cluster. */
@@ -63,7 +77,7 @@ void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vc
 /* A clock with *c as its only holder and room for all tokens: *c itself, or a copy in its place. */
 struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c);
 static inline struct vclock *vclock_own(struct vclock_pool *p, struct vclock **c) {
-    return *c && (*c)->holders == 1 && (*c)->tokens >= p->tokens ? *c : vclock_own_copy(p, c);
+    return *c && (*c)->held.holders == 1 && (*c)->tokens >= p->tokens ? *c : vclock_own_copy(p, c);
 }
 /* Reads the times of a warp's lanes; writes them. */
 void vclock_unpack(const struct vclock *c, uint32_t w, struct lanes *out);

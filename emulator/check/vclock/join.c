@@ -36,6 +36,7 @@ static void join_warp(struct vclock *to, const struct vclock *from, uint32_t w) 
 #include "check/vclock/loops.def"
 
 #if defined(__x86_64__)
+typedef long long vec_of_long __attribute__((vector_size(32)));
 #define STEP 8
 #define NAMED(name) name##_8
 #define UNIT __attribute__((target("avx2")))
@@ -57,36 +58,29 @@ static void compare(const struct vclock_pool *p, const struct vclock *a, const s
 
 /* --- joining ------------------------------------------------------------------------------------------------------ */
 
-/* Fast path of vclock_join_other: compares the two clocks and writes their join in one go. False: nothing was done. */
-static bool join_new(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
+/* Fast path of join: compares the two clocks and writes their join in one go. False: nothing was done. */
+static inline bool join_new(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
     bool more, less;
-    if ((*into)->far != from->far || (*into)->tokens != p->room || from->tokens != p->room)
+    struct vclock *old = *into, *both;
+    if (old->far != from->far || old->tokens != p->room || from->tokens != p->room)
         return false;
-    struct vclock *both = vclock_spare(p);
-    if (!FOR_HOST(p, merge)(p, both, *into, from, &more, &less))
+    both = vclock_spare(p);
+    if (!FOR_HOST(p, merge)(p, both, old, from, &more, &less))
         return false;
     if (!less)
         return true;
-    if (!more) {
-        vclock_set(p, into, from);
-        return true;
+    if (more) {
+        *into = vclock_take(p);
+        both->far = far_hold(old->far);
+    } else {
+        *into = vclock_hold(from);
     }
-    struct vclock *old = *into;
-    *into = vclock_take(p);
-    both->far = far_hold(old->far);
     vclock_drop(p, old);
     return true;
 }
 
-/* If one of the two knows all that the other does, *into becomes that one. */
-void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
+static void join_slowly(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
     bool more, less;
-    if (!*into) {
-        *into = vclock_hold(from);
-        return;
-    }
-    if (join_new(p, into, from))
-        return;
     compare(p, *into, from, &more, &less);
     if (!less)
         return;
@@ -100,18 +94,53 @@ void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vcloc
         far_join(p->far, &to->far, from->far);
 }
 
-/* Does `a` know no more than `b`? False also if that takes a closer look. */
-static bool is_within(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b) {
-    return !a->num_many && !b->num_many && a->far == b->far && a->tokens == b->tokens &&
-           !FOR_HOST(p, exceeds_plainly)(p, a, b);
+/* If one of the two knows all that the other does, *into becomes that one. */
+static inline void join(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
+    if (!*into) {
+        *into = vclock_hold(from);
+    } else if (!join_new(p, into, from)) {
+        join_slowly(p, into, from);
+    }
 }
 
-bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
-    const size_t entries = 3 * vclock_warps(p) + p->tokens;
-    if (!from || *into == from || (*into && !is_within(p, *into, from)) ||
-        (*into && memcmp((*into)->entries, from->entries, entries * sizeof *from->entries) == 0))
+void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vclock *from) { join(p, into, from); }
+
+/* The step's table `alike` finds clocks that learn the same. Nothing holds the clocks that it points to, but this is
+ * safe: *into is held, so it is none of the freed clocks in `was`. If it is also in `is`, it has two holders, so it is
+ * copied before it learns, and the table stays right. */
+void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
+                        uint32_t time, uint32_t step) {
+    const struct vclock *was = *into;
+    for (uint32_t i = 0; i < s->num; i++)
+        if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
+            s->alike[i].step == step) {
+            vclock_set(p, into, s->alike[i].is);
+            return;
+        }
+    if (from && from != was)
+        join(p, into, from);
+    if (time)
+        vclock_add_lanes(p, into, s->warp, s->lanes, time);
+    if (step)
+        vclock_add_token(p, into, s->token, step);
+    if (s->num == VCLOCK_ALIKE)
+        return;
+    s->alike[s->num].was = was;
+    s->alike[s->num].from = from;
+    s->alike[s->num].is = *into;
+    s->alike[s->num].time = time;
+    s->alike[s->num++].step = step;
+}
+
+bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock **from) {
+    struct vclock *old = *into, *new = *from;
+    if (!new || old == new ||
+        (old && (old->num_many || new->num_many || old->far != new->far || old->tokens != new->tokens ||
+                 !FOR_HOST(p, precedes)(p, old, new))))
         return false;
-    vclock_set(p, into, from);
+    *into = new;
+    *from = NULL;
+    vclock_drop(p, old);
     return true;
 }
 

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #define MADE_AT_ONCE 16u
-#define ALIGN 16u /* bytes */
 
 /* A block of MADE_AT_ONCE clocks; until the pool closes. */
 struct vclocks {
     struct vclocks *next;
-    _Alignas(ALIGN) uint8_t memory[];
+    size_t each; /* bytes of a clock */
+    _Alignas(LINE) uint8_t memory[];
 };
+static struct vclock *clock_of(struct vclocks *m, uint32_t i) { return (void *)(m->memory + i * m->each); }
 
 /* --- clocks ------------------------------------------------------------------------------------------------------- */
 
@@ -31,26 +32,30 @@ void vclock_pool_close(struct vclock_pool *p) {
     p->free = NULL;
 }
 
+/* The first token of a GROUP gives a value to all of it, in all clocks that have room. */
 uint32_t vclock_new_token(struct vclock_pool *p) {
     if (p->tokens == p->room) {
         p->room *= 2;
         p->free = NULL; /* they are too small now */
     }
+    for (struct vclocks *m = p->tokens % GROUP ? NULL : p->made; m; m = m->next)
+        for (uint32_t i = 0; i < MADE_AT_ONCE; i++)
+            if (clock_of(m, i)->tokens > p->tokens)
+                memset(clock_of(m, i)->token + p->tokens, 0, GROUP * sizeof(uint32_t));
     return p->tokens++;
 }
 
-/* Adds MADE_AT_ONCE clocks to the pool. */
-static void make(struct vclock_pool *p) {
+void vclock_make(struct vclock_pool *p) {
     const size_t warps = vclock_warps(p), entries = 3 * warps + p->room;
-    const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
-    struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
+    const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + LINE - 1) & ~(size_t)(LINE - 1);
+    struct vclocks *m = xaligned(LINE, sizeof *m + MADE_AT_ONCE * each);
     m->next = p->made;
+    m->each = each;
     p->made = m;
     p->bytes += sizeof *m + MADE_AT_ONCE * each;
     for (uint32_t i = 0; i < MADE_AT_ONCE; i++) {
-        struct vclock *c = (struct vclock *)(m->memory + i * each);
+        struct vclock *c = clock_of(m, i);
         *c = (struct vclock){.tokens = p->room, .next = p->free};
-        c->all = c->entries;
         c->ahead = c->all + warps;
         c->lane = c->ahead + warps;
         c->token = c->lane + warps;
@@ -58,37 +63,17 @@ static void make(struct vclock_pool *p) {
     }
 }
 
-struct vclock *vclock_spare(struct vclock_pool *p) {
-    if (!p->free)
-        make(p);
-    return p->free;
-}
-
-struct vclock *vclock_take(struct vclock_pool *p) {
-    struct vclock *c = vclock_spare(p);
-    p->free = c->next;
-    c->holders = 1;
-    return c;
-}
-
 struct vclock *vclock_new(struct vclock_pool *p) {
     struct vclock *c = vclock_take(p);
     const size_t warps = vclock_warps(p);
-    memset(c->entries, 0, (3 * warps + c->tokens) * sizeof *c->entries);
+    memset(c->all, 0, (3 * warps + vclock_tokens(p)) * sizeof *c->all);
     for (size_t w = 0; w < warps; w++)
         c->lane[w] = NO_LANE;
     return c;
 }
 
-struct vclock *vclock_hold(struct vclock *c) {
-    if (c)
-        c->holders++;
-    return c;
-}
-
-void vclock_drop_other(struct vclock_pool *p, struct vclock *c) {
-    if (--c->holders)
-        return;
+/* The last holder has dropped it. */
+void vclock_over(struct vclock_pool *p, struct vclock *c) {
     if (c->many)
         xfree(c->many);
     c->many = NULL;
@@ -102,16 +87,9 @@ void vclock_drop_other(struct vclock_pool *p, struct vclock *c) {
     p->free = c;
 }
 
-void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
-    struct vclock *old = *to;
-    *to = vclock_hold(c);
-    vclock_drop(p, old);
-}
-
 void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vclock *from) {
-    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
-    memcpy(to->entries, from->entries, 3 * vclock_warps(p) * sizeof *to->entries);
-    memcpy(to->token, from->token, both * sizeof *to->token);
+    const uint32_t used = vclock_tokens(p), num = from->tokens < used ? from->tokens : used;
+    memcpy(to->all, from->all, (3 * vclock_warps(p) + num) * sizeof *to->all);
     if (from->num_many) {
         to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
         memcpy(to->many, from->many, from->num_many * sizeof *to->many);
@@ -125,7 +103,8 @@ struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c) {
         return *c = vclock_new(p);
     struct vclock *mine = vclock_take(p);
     vclock_copy(p, mine, old);
-    memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
+    if (old->tokens < vclock_tokens(p))
+        memset(mine->token + old->tokens, 0, (vclock_tokens(p) - old->tokens) * sizeof *mine->token);
     mine->far = far_hold(old->far);
     vclock_drop(p, old);
     return *c = mine;

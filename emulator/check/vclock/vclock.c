@@ -49,34 +49,6 @@ void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, 
         vclock_own(p, c)->token[token] = step;
 }
 
-/* --- many at once ------------------------------------------------------------------------------------------------- */
-
-/* The step's table `alike` finds clocks that learn the same. Nothing holds the clocks that it points to, but this is
- * safe: *into is held, so it is none of the freed clocks in `was`. If it is also in `is`, it has two holders, so it is
- * copied before it learns, and the table stays right. */
-void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
-                        uint32_t time, uint32_t step) {
-    const struct vclock *was = *into;
-    for (uint32_t i = 0; i < s->num; i++)
-        if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
-            s->alike[i].step == step) {
-            vclock_set(p, into, s->alike[i].is);
-            return;
-        }
-    vclock_join(p, into, from);
-    if (time)
-        vclock_add_lanes(p, into, s->warp, s->lanes, time);
-    if (step)
-        vclock_add_token(p, into, s->token, step);
-    if (s->num == VCLOCK_ALIKE)
-        return;
-    s->alike[s->num].was = was;
-    s->alike[s->num].from = from;
-    s->alike[s->num].is = *into;
-    s->alike[s->num].time = time;
-    s->alike[s->num++].step = step;
-}
-
 /* --- looking ------------------------------------------------------------------------------------------------------ */
 
 bool vclock_knows_lane(const struct vclock *c, uint32_t warp, uint32_t lane, uint32_t time) {
@@ -102,34 +74,4 @@ uint32_t vclock_token(const struct vclock *c, uint32_t token) { return c && toke
 
 bool vclock_knows_token(const struct vclock *c, uint32_t token, uint32_t step) {
     return vclock_token(c, token) >= step;
-}
-
-/* --- other clusters ----------------------------------------------------------------------------------------------- */
-
-struct far *vclock_far(const struct vclock *c) {
-    return c ? c->far : NULL;
-}
-
-struct vclock *vclock_export(struct vclock_pool *p, const struct vclock *c) {
-    struct vclock_pool *far = p->far;
-    if (p->tokens > far->room) {
-        while (far->room < p->tokens)
-            far->room *= 2;
-        far->free = NULL;
-    }
-    far->tokens = far->room; /* so a join has room for both */
-    struct vclock *mine = vclock_new(far);
-    vclock_copy(p, mine, c);
-    return mine;
-}
-
-void vclock_import(struct vclock_pool *p, struct vclock **into, const struct vclock *own, struct far *set) {
-    if ((!own && !set) || (*into && (*into)->far == set && !vclock_exceeds(p, own, *into)))
-        return;
-    struct vclock *c = vclock_new(p);
-    if (own)
-        vclock_copy(p, c, own);
-    c->far = far_hold(set);
-    vclock_join(p, into, c);
-    vclock_drop(p, c);
 }

@@ -43,21 +43,30 @@ struct vclock_pool {
 void vclock_pool_init(struct vclock_pool *p, uint32_t ctas, uint32_t threads_each);
 /* Frees all clocks of the pool, held or not. */
 void vclock_pool_close(struct vclock_pool *p);
-/* A new token, in step 0. */
+/* A new token, in step 0; and a number that none has, which is always in step 0. */
 uint32_t vclock_new_token(struct vclock_pool *p);
+#define VCLOCK_NO_TOKEN UINT32_MAX
 
+/* The first member of a clock: its number of holders. */
+struct vclock_held {
+    uint32_t holders;
+};
 /* Adds and removes a holder. */
-struct vclock *vclock_hold(struct vclock *c);
-void vclock_drop_other(struct vclock_pool *p, struct vclock *c);
-static inline void vclock_drop(struct vclock_pool *p, struct vclock *c) {
+static inline struct vclock *vclock_hold(struct vclock *c) {
     if (c)
-        vclock_drop_other(p, c);
+        ((struct vclock_held *)c)->holders++;
+    return c;
+}
+void vclock_over(struct vclock_pool *p, struct vclock *c);
+static inline void vclock_drop(struct vclock_pool *p, struct vclock *c) {
+    if (c && !--((struct vclock_held *)c)->holders)
+        vclock_over(p, c);
 }
 /* *to drops its clock and holds `c`. */
-void vclock_set_other(struct vclock_pool *p, struct vclock **to, struct vclock *c);
 static inline void vclock_set(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
-    if (*to != c)
-        vclock_set_other(p, to, c);
+    struct vclock *old = *to;
+    *to = vclock_hold(c);
+    vclock_drop(p, old);
 }
 
 /* Adds to *into what `from` knows. */
@@ -66,8 +75,8 @@ static inline void vclock_join(struct vclock_pool *p, struct vclock **into, stru
     if (from && *into != from)
         vclock_join_other(p, into, from);
 }
-/* The same if `from` knows all that *into does, and more; it becomes the same clock. False: nothing was done. */
-bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock *from);
+/* If *from knows all that *into does, and more, it moves to *into; *from is NULL then. False: nothing was done. */
+bool vclock_follows(struct vclock_pool *p, struct vclock **into, struct vclock **from);
 /* What `c` knows, but for these lanes no more than it knows of all lanes of their warp. The caller holds the result,
  * which may be NULL. */
 struct vclock *vclock_others(struct vclock_pool *p, struct vclock *c, uint32_t warp, uint32_t lanes);
@@ -99,7 +108,9 @@ void vclock_learn_other(struct vclock_pool *p, struct vclock_step *s, struct vcl
                         uint32_t time, uint32_t step);
 static inline void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
                                 uint32_t time, uint32_t step) {
-    if ((from && from != *into) || time || step)
+    if (!*into && !time && !step)
+        *into = vclock_hold(from);
+    else if ((from && from != *into) || time || step)
         vclock_learn_other(p, s, into, from, time, step);
 }
 

@@ -38,9 +38,9 @@ void verdict_mbar_inval(struct race *r, const struct event_life *e) {
     const struct vclock *known = race_strand(r, warp, e->by.lanes)->k.now[LAYER_SEEN];
     const struct diag *rule = NULL;
     const struct mbar_use *at = NULL;
-    const uint32_t num = m && m->uses ? r->clocks.warps : 0;
+    const uint32_t num = m && m->warps ? r->clocks.warps : 0;
     for (uint32_t i = 0; m && rule != &mbarrier_race && i < num + m->num_others; i++) {
-        const struct mbar_use *use = i < num ? &m->uses[i] : &m->others[i - num];
+        const struct mbar_use *use = i < num ? &m->warps[i].use : &m->others[i - num];
         const struct diag *d = judge_use(known, use, use->warp == warp, e->by.lanes);
         at = d ? use : at;
         rule = d ? d : rule;

@@ -52,7 +52,9 @@ static inline const struct diag *verdict_note(const struct race *r, struct note 
     const struct done *d = wrote ? &first->written : &first->read;
     /* fast path: an operation comes after another one that is known to be complete */
     if (where == IN_SHARED && !r->strict && v->note && first->time <= v->note->time && d->how == DONE_TOKEN &&
-        !(first->tensor && v->note->tensor) && vclock_knows_token(v->now[LAYER_ORDER], d->token, d->step))
+        !(first->tensor && v->note->tensor) &&
+        (vclock_knows_token(v->now[LAYER_ORDER], d->token, d->step) ||
+         vclock_knows_token(v->now[LAYER_SHARED], d->token, d->step)))
         return NULL;
     return verdict_note_other(r, first, wrote, v, writes, where);
 }

@@ -1,5 +1,6 @@
 /* Vector clocks against a model of them that has a number for each lane and each token: after every operation of a long
  * random walk each clock knows what its model knows, and nothing more. */
+#include "base/heap.h"
 #include "check.h"
 #include "check/vclock/vclock.h"
 #include "simd/simd.h"
@@ -66,7 +67,7 @@ static bool is_like(const struct vclock *c, const struct model *m) {
         for (uint32_t l = 0; l < VCLOCK_LANES; l++)
             like &= !exists(w, l) ||
                     (vclock_knows_lane(c, w, l, m->lane[w][l]) && !vclock_knows_lane(c, w, l, m->lane[w][l] + 1));
-    for (uint32_t t = 0; t < TOKENS; t++)
+    for (uint32_t t = 0; t < pool.tokens; t++)
         like &= vclock_token(c, t) == m->token[t];
     return like;
 }
@@ -121,10 +122,16 @@ static void act(void) {
     case 4:
         learn();
         break;
-    case 5: /* nothing but the join of the two, or nothing */
-        if (vclock_follows(&pool, &clocks[i], clocks[k]))
+    case 5: { /* nothing but the join of the two, or nothing */
+        struct vclock *from = vclock_hold(clocks[k]);
+        const bool more = !clocks[i] || last_lanes < VCLOCK_LANES || model_exceeds(&models[k], &models[i]);
+        const bool follows = vclock_follows(&pool, &clocks[i], &from);
+        CHECK(follows ? more && !from && clocks[i] == clocks[k] : from == clocks[k]);
+        if (follows)
             model_join(&models[i], &models[k]);
+        vclock_drop(&pool, from);
         break;
+    }
     default:
         vclock_join(&pool, &clocks[i], clocks[k]);
         model_join(&models[i], &models[k]);
@@ -143,14 +150,24 @@ static void begin_again(void) {
         vclock_set(&pool, &clocks[i], NULL);
 }
 
+/* What the heap gives next is not zeroed by chance. */
+static void stain_heap(void) {
+    void *stain[12];
+    for (unsigned i = 0; i < 12; i++)
+        stain[i] = memset(xrealloc_array(NULL, 1, 8000), 0xa5, 8000);
+    for (unsigned i = 0; i < 12; i++)
+        xfree(stain[i]);
+}
+
 static void walk(uint32_t lanes, bool wide) {
     last_lanes = lanes;
+    stain_heap();
     vclock_pool_init(&pool, CTAS, 3 * VCLOCK_LANES + lanes);
     pool.wide = wide;
     CHECK(pool.warps == WARPS);
     vclock_new_token(&pool);
     for (uint32_t n = 0; n < STEPS; n++) {
-        if (pool.tokens < TOKENS && n % 100 == 0)
+        if (pool.tokens < TOKENS && n % 100 == 50)
             vclock_new_token(&pool);
         if (n % 100 == 0)
             begin_again();
