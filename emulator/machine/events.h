@@ -96,6 +96,11 @@ struct event_access {
     uint32_t load; /* WANT_LOADS: the number of the instruction among the warp's loads of global memory */
 };
 
+/* Most accesses have a short form: a weak one of a whole warp to shared memory of its CTA, `size` bytes for each lane.
+ * Lane l of the first half accesses them at `first` + l * size or, without HALVES_FIRST, at `first`; the other half
+ * likewise from `second` on. `how` is the warp | size << 16 | these; HALVES_ROW: all lanes, one after the other. */
+enum event_halves { HALVES_FIRST = 1 << 24, HALVES_SECOND = 1 << 25, HALVES_ROW = 1 << 26, HALVES_WRITE = 1 << 27 };
+
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
 /* In an order that many rely on: mbarriers, barriers of a CTA, those of a cluster, SYNC_WARP, and the others. */
@@ -368,6 +373,10 @@ struct listener {
     bool spreads; /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
     bool joins;   /* it takes arrivals of lanes together, SYNC_MBAR_ARRIVE */
     void (*access)(const struct listener *self, const struct event_access *e);
+    /* Takes an access in its short form, or leaves it to `access`: false. NULL: it takes none. If others listen, too,
+     * it is not asked. */
+    bool (*halves)(const struct listener *self, struct cta *cta, const struct diag_site *site, uint32_t first,
+                   uint32_t second, uint32_t how);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);
     void (*wait)(const struct listener *self, const struct event_wait *e);
@@ -409,6 +418,13 @@ void event_spread(const struct event_access *e);
 
 static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {
     return __builtin_expect((gpu->wanted & wants) != 0, 0);
+}
+
+/* An access in its short form. The sender asks events_wanted first, and if this is false, sends it as another one. */
+static inline bool events_took_halves(const struct gpu *gpu, struct cta *cta, const struct diag_site *site,
+                                      uint32_t first, uint32_t second, uint32_t how) {
+    const struct listener *l = gpu->listeners;
+    return gpu->num_listeners == 1 && l->halves && l->halves(l, cta, site, first, second, how);
 }
 
 /* The senders' side: tells those who want it. A sender whose event costs something to make asks events_wanted first. */
