@@ -244,6 +244,9 @@ void epochs_free(struct epochs *p);
 /* On an access of threads to shared memory. True: it has no conflict and is remembered. False: the words have all
  * accesses before this one. */
 bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_access *e);
+/* The same for an access in its short form (enum event_halves). False: it needs epochs_access. */
+bool epochs_halves(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                   uint32_t first, uint32_t second, uint32_t how);
 /* On SYNC_BAR_*. */
 void epochs_sync(const struct race *r, struct epochs *p, const struct event_sync *e);
 
