@@ -85,7 +85,7 @@ struct event_access {
     bool affine; /* threads: all 32 lanes, lane l at at[0] + l * step; not always told */
     bool halves; /* the same of lanes 0 to 15, and lane l of the others at at[16] + (l - 16) * high */
     int64_t step, high;
-    uint64_t *spread; /* not NULL: of at[], which it is, only at[0] and at[16] are written; see event_spread */
+    uint64_t *spread;      /* not NULL: of at[], which it is, only at[0] and at[16] are written; see event_spread */
     uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
     const struct event_rows *of_a; /* operand A; NULL: another, or not known */
@@ -370,8 +370,8 @@ struct listener {
     uint32_t wants; /* enum event_want */
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
-    bool spreads; /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
-    bool joins;   /* it takes arrivals of lanes together, SYNC_MBAR_ARRIVE */
+    bool spreads;  /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
+    bool joins;    /* it takes arrivals of lanes together, SYNC_MBAR_ARRIVE */
     void (*access)(const struct listener *self, const struct event_access *e);
     /* Takes an access in its short form, or leaves it to `access`: false. NULL: it takes none. If others listen, too,
      * it is not asked. */
