@@ -11,6 +11,7 @@
 /* The state of the check for a GPU. */
 struct checked_gpu {
     struct grids *grids;
+    struct site_logs logs;
     bool wide; /* struct vclock_pool; asked once, because the answer is slow in a virtual machine */
 };
 
@@ -40,7 +41,7 @@ static void set_checked(const struct listener *self, struct cluster *cl, struct 
 static void begin(const struct listener *self, struct cluster *cl) {
     struct checked_launch *launch = *event_launch_watch(self, cl->cta[0].gpu);
     struct checked *c = xcalloc(1, sizeof *c);
-    race_begin(&c->known, cl, launch ? &launch->known : NULL);
+    race_begin(&c->known, cl, launch ? &launch->known : NULL, &((struct checked_gpu *)self->ctx)->logs);
     c->shadow = shadow_new(&c->known, launch ? launch->cells : NULL);
     c->grids = grids_wants(grids_of(self));
     set_checked(self, cl, c);
@@ -97,6 +98,18 @@ static void access(const struct listener *self, const struct event_access *e) {
         shadow_access(c->shadow, e, NULL);
     else
         access_any(self, c, e);
+}
+
+/* The same for most of them. */
+static bool halves(const struct listener *self, struct cta *cta, const struct diag_site *site, uint32_t first,
+                   uint32_t second, uint32_t how) {
+    struct checked *c = checked_of(self, cta->cluster);
+    if (!c || c->known.strict || !count(&c->known, 1))
+        return false;
+    if (shadow_halves(c->shadow, cta, site, first, second, how))
+        return true;
+    c->known.time--; /* `access` counts it */
+    return false;
 }
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
@@ -297,12 +310,14 @@ static void host(const struct listener *self, const struct event_host *e) {
 
 static void close(const struct listener *self) {
     grids_free(grids_of(self));
+    sites_close_logs(&((struct checked_gpu *)self->ctx)->logs);
     xfree(self->ctx);
 }
 
 struct listener check_race(struct gpu *gpu) {
     struct checked_gpu *c = xcalloc(1, sizeof *c);
     c->grids = grids_new(gpu);
+    sites_open_logs(&c->logs);
     c->wide = gpu->config.host_vectors != SIMD_PORTABLE && simd_available(SIMD_AVX2);
     return (struct listener){.name = "order of accesses",
                              .ctx = c,
@@ -312,6 +327,7 @@ struct listener check_race(struct gpu *gpu) {
                                       WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_TENSOR | WANT_MBARRIER | WANT_POLL |
                                       WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,
                              .access = access,
+                             .halves = halves,
                              .sync = sync,
                              .op = op,
                              .life = life,

@@ -308,6 +308,9 @@ static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op
 #define HALVES_XS_SHARED_CTA(n, number, operand)                                                                       \
     HALVES(slot_word, lanes, EACH_PART, WORDS_APART, n, number, operand, COUNT_WORDS, reach_halves_in)
 
+#define TOLD(rows, writes)                                                                                             \
+    isa_told_halves(w, op[-1].in, (uint32_t)half.at, (uint32_t)(half.at + (uint64_t)half.apart), rows, 4, writes)
+
 #define LOADED(k, half)                                                                                                \
     d##k = half.row[k / WORDS_IN_HALF] ? (lanes)((const slot_lanes *)half.host[k / WORDS_IN_HALF])[k % WORDS_IN_HALF]  \
                                        : *(const slot_word *)half.host[k / WORDS_IN_HALF] - none;
@@ -322,7 +325,8 @@ static __attribute__((noinline)) bool tell(struct warp *w, const struct chain_op
     EACH_PART(STORE, 0)                                                                                                \
     if (!events_wanted(w->gpu, isa_wants(space, EFFECT_READ)))                                                         \
         return ((link_fn)op->fn)(base, op, w, HAND(d));                                                                \
-    if (!tell(w, op - 1, half.at, half.apart, half.row[0] | half.row[1] << 1, space == XS_SHARED_CTA, EFFECT_READ))    \
+    if (!(space == XS_SHARED_CTA && TOLD(half.row[0] | half.row[1] << 1, false)) &&                                    \
+        !tell(w, op - 1, half.at, half.apart, half.row[0] | half.row[1] << 1, space == XS_SHARED_CTA, EFFECT_READ))    \
         return op;                                                                                                     \
     return ((link_fn)op->fn)(base, op, w, HAND_STORED(d, none));                                                       \
     }
@@ -342,7 +346,8 @@ LOAD_WORD(ld_s, 1, XS_SHARED_CTA)
     op++;                                                                                                              \
     if (!events_wanted(w->gpu, isa_wants(space, EFFECT_WRITE)))                                                        \
         return ((link_fn)op->fn)(base, op, w, HAND_ON);                                                                \
-    if (!tell(w, op - 1, half.at, half.apart, 3, space == XS_SHARED_CTA, EFFECT_WRITE))                                \
+    if (!(space == XS_SHARED_CTA && TOLD(3, true)) &&                                                                  \
+        !tell(w, op - 1, half.at, half.apart, 3, space == XS_SHARED_CTA, EFFECT_WRITE))                                \
         return op;                                                                                                     \
     return ((link_fn)op->fn)(base, op, w, HAND_NONE((lanes){0}));                                                      \
     }

@@ -55,7 +55,10 @@ static __attribute__((noinline)) void reach_tell_lanes(const struct warp *w, con
 
 REACH_INLINE void reach_tell(const struct warp *w, const struct insn *in, const struct reach *r, uint32_t size,
                              uint32_t mask, enum event_effect effect) {
-    if (!r->local && events_wanted(w->gpu, isa_wants(r->shared ? XS_SHARED_CTA : XS_GLOBAL, effect)))
+    if (!r->local && events_wanted(w->gpu, isa_wants(r->shared ? XS_SHARED_CTA : XS_GLOBAL, effect)) &&
+        !(r->shared && r->row &&
+          isa_told_halves(w, in, (uint32_t)r->at, (uint32_t)r->at + MACH_WARP / 2 * size, 3, size,
+                          effect & EFFECT_WRITE)))
         reach_tell_lanes(w, in, r, size, mask, effect);
 }
 
@@ -206,7 +209,10 @@ static bool mem_has_halves(const struct mem_form *f) {
 
 static __attribute__((noinline)) void tell_halves(const struct warp *w, const struct insn *in,
                                                   const struct reach_halves *h, bool shared, enum event_effect effect) {
-    reach_tell_halves(w, in, h->at, h->apart, h->row[0] | h->row[1] << 1, shared, effect);
+    const uint32_t rows = h->row[0] | h->row[1] << 1;
+    if (!shared || !isa_told_halves(w, in, (uint32_t)h->at, (uint32_t)(h->at + (uint64_t)h->apart), rows, 4,
+                                    effect & EFFECT_WRITE))
+        reach_tell_halves(w, in, h->at, h->apart, rows, shared, effect);
 }
 
 /* False: not so simple, and nothing has happened. */

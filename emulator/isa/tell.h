@@ -84,6 +84,14 @@ static inline void isa_tell_at(const struct warp *w, const struct insn *in, stru
                                    .load = w->loads ? w->loads->num : 0};
     events_send_access(w->gpu, &e);
 }
+/* The same of all lanes in shared memory, weakly, in its short form. `rows`: bit for each half of the warp whose lanes
+ * follow each other; those of another have the same bytes. False: this is not told yet. */
+static inline bool isa_told_halves(const struct warp *w, const struct insn *in, uint32_t first, uint32_t second,
+                                   uint32_t rows, uint32_t size, bool writes) {
+    const uint32_t row = rows == 3 && second - first == MACH_WARP / 2 * size ? HALVES_ROW : 0;
+    return events_took_halves(w->gpu, w->cta, &in->src->site, first, second,
+                              w->index | size << 16 | rows * HALVES_FIRST | row | (writes ? HALVES_WRITE : 0));
+}
 /* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
  * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,

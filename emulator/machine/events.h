@@ -85,7 +85,7 @@ struct event_access {
     bool affine; /* threads: all 32 lanes, lane l at at[0] + l * step; not always told */
     bool halves; /* the same of lanes 0 to 15, and lane l of the others at at[16] + (l - 16) * high */
     int64_t step, high;
-    uint64_t *spread; /* not NULL: of at[], which it is, only at[0] and at[16] are written; see event_spread */
+    uint64_t *spread;      /* not NULL: of at[], which it is, only at[0] and at[16] are written; see event_spread */
     uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
     const struct event_rows *of_a; /* operand A; NULL: another, or not known */
@@ -95,6 +95,11 @@ struct event_access {
     const uint64_t *value;
     uint32_t load; /* WANT_LOADS: the number of the instruction among the warp's loads of global memory */
 };
+
+/* Most accesses have a short form: a weak one of a whole warp to shared memory of its CTA, `size` bytes for each lane.
+ * Lane l of the first half accesses them at `first` + l * size or, without HALVES_FIRST, at `first`; the other half
+ * likewise from `second` on. `how` is the warp | size << 16 | these; HALVES_ROW: all lanes, one after the other. */
+enum event_halves { HALVES_FIRST = 1 << 24, HALVES_SECOND = 1 << 25, HALVES_ROW = 1 << 26, HALVES_WRITE = 1 << 27 };
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
@@ -365,9 +370,13 @@ struct listener {
     uint32_t wants; /* enum event_want */
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
-    bool spreads; /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
-    bool joins;   /* it takes arrivals of lanes together, SYNC_MBAR_ARRIVE */
+    bool spreads;  /* its `access` calls event_spread itself, if it looks at addresses other than at[0] and at[16] */
+    bool joins;    /* it takes arrivals of lanes together, SYNC_MBAR_ARRIVE */
     void (*access)(const struct listener *self, const struct event_access *e);
+    /* Takes an access in its short form, or leaves it to `access`: false. NULL: it takes none. If others listen, too,
+     * it is not asked. */
+    bool (*halves)(const struct listener *self, struct cta *cta, const struct diag_site *site, uint32_t first,
+                   uint32_t second, uint32_t how);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);
     void (*wait)(const struct listener *self, const struct event_wait *e);
@@ -409,6 +418,13 @@ void event_spread(const struct event_access *e);
 
 static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {
     return __builtin_expect((gpu->wanted & wants) != 0, 0);
+}
+
+/* An access in its short form. The sender asks events_wanted first, and if this is false, sends it as another one. */
+static inline bool events_took_halves(const struct gpu *gpu, struct cta *cta, const struct diag_site *site,
+                                      uint32_t first, uint32_t second, uint32_t how) {
+    const struct listener *l = gpu->listeners;
+    return gpu->num_listeners == 1 && l->halves && l->halves(l, cta, site, first, second, how);
 }
 
 /* The senders' side: tells those who want it. A sender whose event costs something to make asks events_wanted first. */

@@ -1,5 +1,5 @@
 """drawn.py - random kernels of accesses, guards and barriers, and the comparison of what the checks report of each in
-two ways: what epochs.py and pages.py share.
+two ways: what epochs.py, pages.py and short.py share.
 """
 
 import random

@@ -27,7 +27,7 @@ void race_end_launch(struct grid_watch *g) {
 
 /* --- clusters ----------------------------------------------------------------------------------------------------- */
 
-void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
+void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid, struct site_logs *logs) {
     vclock_pool_init(&r->clocks, cl->num_ctas, cl->block.x * cl->block.y * cl->block.z);
     r->cluster = cl;
     r->most_time = (uint32_t)race_bound(r, BOUND_EVENTS);
@@ -41,6 +41,7 @@ void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid) {
         r->warps[w].strand[0] = (struct strand){.lanes = UINT32_MAX};
         r->warps[w].num_strands = 1;
         r->warps[w].sites.most = (uint32_t)race_bound(r, BOUND_SITES) + 1;
+        r->warps[w].sites.logs = logs;
     }
     r->grid = grid;
     r->number = (uint32_t)cl->number;
@@ -53,7 +54,7 @@ static void end_warp(struct race *r, struct warp_watch *w) {
         know_drop(r, &w->strand[i].k);
     notes_end_warp(r, &w->ops);
     xfree(w->strand);
-    xfree(w->sites.log);
+    sites_end(&w->sites);
     barriers_drop(r, &w->passed);
     flags_end_warp(r, w->giver);
 }

@@ -28,6 +28,8 @@ struct warp_watch {
     struct polls polls;        /* and polls */
     struct giver *giver;       /* what it last released to words (flags.c), or NULL */
     struct flag_hint heard;    /* the latest word with a hint that it read: its writers released nothing */
+    uint32_t known_warp;       /* cache (shadow/even.c): its threads know all lanes of this warp */
+    uint32_t known_time;       /*  up to this time */
     uint32_t peers;            /* bit for each CTA of the cluster that is known to run (check/verdict/peers.c) */
 };
 
@@ -82,7 +84,7 @@ struct race {
 
 /* At the start and end of a cluster; of a launch. `grid`: of the launch; NULL: global memory is not checked. `wide`: as
  * in struct vclock_pool. */
-void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid);
+void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid, struct site_logs *logs);
 void race_end(struct race *r, const struct listener *self);
 void race_begin_launch(struct grid_watch *g, const struct event_host *e, bool wide);
 void race_end_launch(struct grid_watch *g);

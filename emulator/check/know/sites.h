@@ -6,6 +6,7 @@
 
 #include "report/diag.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +18,19 @@ struct sites {
     } * log;
     uint32_t end, room, most; /* accesses logged so far; entries of the log; limit of `room` */
     uint32_t next;            /* place in the log of the next access */
+    struct site_logs *logs;
 };
+/* Logs of the most entries that warps have left, for other warps: of a GPU. The host gives out memory slowly. */
+#define SITE_LOGS 32u
+struct site_logs {
+    pthread_mutex_t lock;
+    uint32_t num;
+    struct site_time *log[SITE_LOGS];
+};
+void sites_open_logs(struct site_logs *logs);
+void sites_close_logs(struct site_logs *logs);
+/* The warp ends. */
+void sites_end(struct sites *s);
 
 /* At an access by an instruction of the warp, or at the issue of an operation. */
 void sites_remember_other(struct sites *s, uint32_t time, const struct diag_site *site);

@@ -129,10 +129,7 @@ static const uint8_t *get_places(const uint8_t *from, const struct entry *n, uin
 /* Copies what the lanes wrote. */
 static void put_written(uint8_t *to, const struct entry *n, const struct event_access *e) {
     const uint8_t *smem = e->owner->smem;
-    if (n->even && n->size == WORD && n->step[0] == WORD && n->step[1] == WORD) {
-        for (uint32_t h = 0; h < 2; h++, to += HALF * WORD)
-            memcpy(to, smem + n->first[h], HALF * WORD);
-    } else if (n->size == WORD) {
+    if (n->size == WORD) {
         for (uint32_t m = n->lanes; m; m &= m - 1, to += WORD)
             memcpy(to, smem + e->at[__builtin_ctz(m)], WORD);
     } else {
@@ -141,7 +138,16 @@ static void put_written(uint8_t *to, const struct entry *n, const struct event_a
     }
 }
 
-/* Adds an access to the log. */
+/* The end of the log, with room for an entry. */
+static inline uint8_t *end_of_log(struct epochs *p) {
+    if (p->room - p->used < ENTRY_MOST) {
+        p->room = p->room ? LOG_MOST : LOG_FIRST;
+        p->log = xrealloc_array(p->log, p->room, 1);
+    }
+    return p->log + p->used;
+}
+
+/* Adds an access to the log; in its short form. */
 static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
     const struct entry n = {.time = r->time,
                             .lanes = e->by.lanes,
@@ -152,11 +158,7 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
                             .writes = e->effect & EFFECT_WRITE,
                             .strong = strong,
                             .even = e->halves};
-    if (p->room - p->used < ENTRY_MOST) {
-        p->room = p->room ? LOG_MOST : LOG_FIRST;
-        p->log = xrealloc_array(p->log, p->room, 1);
-    }
-    uint8_t *to = p->log + p->used;
+    uint8_t *to = end_of_log(p);
     memcpy(to, &n, sizeof n);
     p->used += entry_bytes(&n);
     to += sizeof n;
@@ -164,6 +166,27 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
         to = put_places(to, &n, e->at);
     if (n.writes)
         put_written(to, &n, e);
+}
+
+static inline void put_halves(struct epochs *p, const struct cta *cta, uint32_t time, uint32_t warp, uint32_t first,
+                              uint32_t second, uint32_t how) {
+    const uint32_t size = how >> 16 & UINT8_MAX, half = HALF * size;
+    const struct entry n = {.time = time,
+                            .lanes = UINT32_MAX,
+                            .first = {first, second},
+                            .step = {how & HALVES_FIRST ? size : 0, how & HALVES_SECOND ? size : 0},
+                            .warp = (uint16_t)warp,
+                            .size = (uint8_t)size,
+                            .writes = how & HALVES_WRITE,
+                            .even = true};
+    uint8_t *to = end_of_log(p);
+    memcpy(to, &n, sizeof n);
+    p->used += (uint32_t)sizeof n;
+    if (n.writes) { /* rows */
+        memcpy(to + sizeof n, cta->smem + first, half);
+        memcpy(to + sizeof n + half, cta->smem + second, half);
+        p->used += 2 * half;
+    }
 }
 
 /* The accesses in the log move to the words. */
@@ -227,62 +250,91 @@ static inline bool visit_words(struct epochs *p, const struct visit *v, const st
     return true;
 }
 
-/* All bits, if the cell is free for a lane, as in is_free; without a branch. */
-static inline uint32_t free_bits(uint32_t cell, uint32_t known, uint32_t who) {
-    return -(uint32_t)((cell < known) | (((cell ^ who) & WHO) == 0));
-}
+#define PART 8u
+typedef uint32_t cells __attribute__((vector_size(PART * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
+/* All bits of each cell that is free for a lane, as in is_free. */
+#define FREE_CELLS(cell, known, who) ((cells)((cell) < (known)) | (cells)((((cell) ^ (who)) & WHO) == 0))
 
-static uint32_t all_free(const uint32_t *cell, uint32_t known, uint32_t first) {
-    uint32_t free = UINT32_MAX;
-    for (uint32_t l = 0; l < HALF; l++)
-        free &= free_bits(cell[l], known, first + l);
-    return free;
-}
-
-/* visit_words for half of the lanes, side by side or with a read of one word, all at once; `first`: as that of *v, of
- * the half. False: nothing was done. */
-static inline bool visit_half(struct epochs *p, const struct visit *v, uint32_t word, uint32_t first, bool row) {
-    const uint32_t known = v->known, mark = v->mark;
-    uint32_t *wrote = p->wrote + word, *read = p->read + word;
-    if (!row) {
-        if (v->writes || *wrote >= known)
-            return false;
-        *read = mark | MANY;
-        return true;
+/* visit_words for lanes side by side, all at once: `num` words, a multiple of PART, 1 << shift of them for each lane
+ * from the one whose number + 1 is `first`. False: not all fit, and nothing was done. */
+static inline __attribute__((always_inline)) bool enter_row(uint32_t *wrote, uint32_t *read, const struct visit *v,
+                                                            uint32_t first, uint32_t num, uint32_t shift, bool writes) {
+    const cells from = ((cells){0, 1, 2, 3, 4, 5, 6, 7} >> shift) + first;
+    const uint32_t known = v->known, mark = v->mark, next = PART >> shift;
+    cells who = from, free = ~(cells){0}, none = {0};
+    for (uint32_t i = 0; i < num; i += PART, who += next) {
+        free &= FREE_CELLS(*(const cells *)(wrote + i), known, who);
+        if (writes)
+            free &= FREE_CELLS(*(const cells *)(read + i), known, who);
     }
-    if (!all_free(wrote, known, first) || (v->writes && !all_free(read, known, first)))
+    uint64_t part[PART / 2];
+    memcpy(part, &free, sizeof part);
+    if ((part[0] & part[1] & part[2] & part[3]) != UINT64_MAX)
         return false;
-    if (v->writes) {
-        for (uint32_t l = 0; l < HALF; l++)
-            wrote[l] = mark | (first + l);
-        memset(read, 0, HALF * sizeof *read);
-        return true;
-    }
-    for (uint32_t l = 0; l < HALF; l++) {
-        const uint32_t free = free_bits(read[l], known, first + l);
-        read[l] = mark | ((first + l) & free) | (MANY & ~free);
+    who = from;
+    for (uint32_t i = 0; i < num; i += PART, who += next) {
+        if (writes) {
+            *(cells *)(wrote + i) = who | mark;
+            *(cells *)(read + i) = none;
+        } else {
+            free = FREE_CELLS(*(const cells *)(read + i), known, who);
+            *(cells *)(read + i) = (who & free) | (~free & MANY) | mark;
+        }
     }
     return true;
 }
 
-/* The same for all lanes. False: not all fit, and half of them may have been entered. */
-static bool visit_halves(struct epochs *p, const struct visit *v, const struct event_access *e) {
-    const int64_t step[2] = {e->step, e->high};
-    if (!e->halves || e->size != WORD || v->strong || (e->at[0] | e->at[HALF]) % WORD)
+/* For the host's vectors (struct vclock_pool). */
+#define ENTER(name, UNIT)                                                                                              \
+    UNIT static bool name(struct epochs *p, const struct visit *v, uint32_t word, uint32_t first, uint32_t num,        \
+                          uint32_t shift) {                                                                            \
+        return v->writes ? enter_row(p->wrote + word, p->read + word, v, first, num, shift, true)                      \
+                         : enter_row(p->wrote + word, p->read + word, v, first, num, shift, false);                    \
+    }
+ENTER(enter_row_4, )
+#if defined(__x86_64__)
+ENTER(enter_row_8, __attribute__((target("avx2"))))
+#define ENTER_ROW(wide) ((wide) ? enter_row_8 : enter_row_4)
+#else
+#define ENTER_ROW(wide) enter_row_4
+#endif
+
+/* A whole warp reads words in parts, or half of it one word. False: nothing was done. */
+static inline bool read_together(struct epochs *p, const struct visit *v, uint32_t word, uint32_t num) {
+    bool over = !v->writes;
+    for (uint32_t i = 0; i < num; i++)
+        over &= p->wrote[word + i] < v->known;
+    for (uint32_t i = 0; over && i < num; i++)
+        p->read[word + i] = v->mark | MANY;
+    return over;
+}
+
+/* visit_words for an access in its short form (enum event_halves). False: not all fit, or the form is another one, and
+ * half of the lanes may have been entered. */
+static inline bool visit_halves(struct epochs *p, const struct visit *v, bool wide, uint32_t first, uint32_t second,
+                                uint32_t how) {
+    const uint32_t size = how >> 16 & UINT8_MAX, bytes = VCLOCK_LANES * size;
+    if ((first | second) % WORD || v->strong)
         return false;
-    for (uint32_t h = 0; h < 2; h++)
-        if ((step[h] != WORD && step[h] != 0) ||
-            !visit_half(p, v, (uint32_t)e->at[HALF * h] / WORD, v->first + HALF * h, step[h]))
-            return false;
-    return true;
+    if (how & HALVES_ROW)
+        return size < WORD
+                   ? read_together(p, v, first / WORD, bytes / WORD)
+                   : ENTER_ROW(wide)(p, v, first / WORD, v->first, bytes / WORD, (uint32_t)__builtin_ctz(size / WORD));
+    return size == WORD &&
+           (how & HALVES_FIRST ? ENTER_ROW(wide)(p, v, first / WORD, v->first, HALF, 0)
+                               : read_together(p, v, first / WORD, 1)) &&
+           (how & HALVES_SECOND ? ENTER_ROW(wide)(p, v, second / WORD, v->first + HALF, HALF, 0)
+                                : read_together(p, v, second / WORD, 1));
 }
 
 /* Compares an access of any form with the cells, and enters it. False: not all lanes fit, and some may have been
  * entered. Words get a struct visit with constants in it, so the compiler can leave out the tests of them. */
-static bool visit_all(struct epochs *p, const struct visit *v, const struct event_access *e) {
-    if (visit_halves(p, v, e))
+static bool visit_all(struct epochs *p, const struct visit *v, bool wide, const struct event_access *e) {
+    const uint32_t size = e->size, row = e->affine && e->step == size ? HALVES_ROW : 0;
+    const uint32_t rows = (e->step == size ? HALVES_FIRST : 0) | (e->high == size ? HALVES_SECOND : 0);
+    if (e->halves && (e->step == size || !e->step) && (e->high == size || !e->high) &&
+        visit_halves(p, v, wide, (uint32_t)e->at[0], (uint32_t)e->at[HALF], size << 16 | rows | row))
         return true;
-    event_spread(e);
     if (e->size <= WORD)
         return v->strong   ? visit_words(p, &(struct visit){v->first, v->known, v->mark, STRONG, true}, e)
                : v->writes ? visit_words(p, &(struct visit){v->first, v->known, v->mark, 0, true}, e)
@@ -301,12 +353,27 @@ static bool visit_all(struct epochs *p, const struct visit *v, const struct even
 /* On an access that goes to the words: from now on the cells of its words fit no access in this epoch, so these go to
  * the words, too. */
 static void leave_to_words(struct epochs *p, uint32_t mark, const struct event_access *e) {
-    event_spread(e);
     for (uint32_t m = e->by.lanes; m; m &= m - 1) {
         const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
         for (uint32_t word = at / WORD; word <= (at + e->size - 1) / WORD && word < p->words; word++)
             *(e->effect & EFFECT_WRITE ? &p->wrote[word] : &p->read[word]) = mark | MANY;
     }
+}
+
+bool epochs_halves(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                   uint32_t first, uint32_t second, uint32_t how) {
+    struct epochs *p = b->epochs;
+    const uint32_t warp = race_warp(r, cta, how & UINT16_MAX);
+    struct epoch_warp *w = &p->warp[warp];
+    const struct visit v = {
+        .first = warp * VCLOCK_LANES + 1, .known = w->known, .mark = p->now << WHO_BITS, .writes = how & HALVES_WRITE};
+    if (p->used + ENTRY_MOST > LOG_MOST || !visit_halves(p, &v, r->clocks.wide, first, second, how))
+        return false;
+    put_halves(p, cta, r->time, warp, first, second, how);
+    sites_remember(&r->warps[warp].sites, r->time, site);
+    w->last = r->time;
+    p->hits++;
+    return true;
 }
 
 bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_access *e) {
@@ -319,10 +386,11 @@ bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_acc
                             .mark = p->now << WHO_BITS,
                             .strong = atomic ? STRONG : 0,
                             .writes = e->effect & EFFECT_WRITE};
+    event_spread(e);
     w->last = r->time;
     if (p->used + ENTRY_MOST > LOG_MOST)
         move_on(r, b, e->owner);
-    if (e->size <= QUAD && visit_all(p, &v, e)) {
+    if (e->size <= QUAD && visit_all(p, &v, r->clocks.wide, e)) {
         put_down(r, p, e, warp, strong);
         sites_remember(&r->warps[warp].sites, r->time, e->by.site);
         p->hits++;

@@ -117,6 +117,47 @@ uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lane
     return lanes;
 }
 
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+/* An access by lanes of a warp, with these flags of its stamps, joins a group. */
+static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t flags) {
+    g->mixed = flags || (g->time && (g->mixed || g->warp != warp));
+    g->time = time > g->time ? time : g->time;
+    g->warp = (uint16_t)warp;
+}
+
+/* What is remembered of a group that has not been accessed for so many events may have left the cache. */
+#define LONG_AGO 64u
+
+/* Fetches it. */
+static void expect_group(const struct block *k, uint32_t g, bool writes) {
+    const char *const quads = (const char *)&k->quads[g * GROUP_QUADS];
+    for (uint32_t i = 0; i < GROUP_QUADS * sizeof *k->quads; i += 64)
+        __builtin_prefetch(quads + i, 1);
+    for (uint32_t i = 0; writes && i < GROUP_BYTES; i += 64)
+        __builtin_prefetch(k->held + g * GROUP_BYTES + i, 1);
+}
+
+void even_join(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
+               uint8_t flags) {
+    for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
+        struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
+        const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
+        struct group *of = writes ? &k->wrote[g] : &k->read[g];
+        if (!flags && of->time && of->warp == warp && time >= of->time && time - of->time <= LONG_AGO) {
+            of->time = time; /* mostly by the warp that has made all before */
+            continue;
+        }
+        b->groups[i / 64] |= UINT64_C(1) << i % 64;
+        if (k->quads && time - k->wrote[g].time > LONG_AGO && time - k->read[g].time > LONG_AGO)
+            expect_group(k, g, writes);
+        if (writes || flags)
+            join_group(&k->wrote[g], time, warp, flags);
+        if (!writes || flags)
+            join_group(&k->read[g], time, warp, flags);
+    }
+}
+
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
 void even_part_line(struct block *k, uint32_t line) {
@@ -162,49 +203,50 @@ static inline bool any_parted(const struct block *k, uint32_t first, uint32_t nu
     return last / 64 == first / 64 ? from << (64 - num) : from | k->parted[last / 64] << (63 - last % 64);
 }
 
-/* A row during its check: all lanes of a warp, one after the other. */
-struct row {
-    struct race *r;
-    const struct event_access *e;
+/* A row during its check. */
+struct row_touch {
+    struct row row;
     struct block *k;
-    uint32_t warp, at;               /* at: offset in the block */
+    uint32_t at;                     /* offset in the block */
     uint32_t who;                    /* of the first quad's stamp */
     uint32_t known_warp, known_time; /* cache: all lanes of this warp are known up to this time */
 };
 
-/* verdict_known_time for `warp`, which has one strand. By default it needs no viewer. */
-static __attribute__((noinline)) uint32_t known_time(const struct race *r, const struct event_access *e, uint32_t warp,
-                                                     uint32_t of) {
-    const struct strand *all = r->warps[warp].strand;
-    if (!r->strict)
-        return vclock_all_lanes(all->k.now[LAYER_ORDER], of);
-    const struct viewer v = viewer_of_strand(r, &e->by, warp, all, e->effect);
-    return verdict_known_time(r, of, &v);
+/* verdict_known_time for the row's warp. By default it needs no viewer. */
+static __attribute__((noinline)) uint32_t known_time(const struct row *row, uint32_t of) {
+    struct warp_watch *w = &row->r->warps[row->warp];
+    if (!row->r->strict) {
+        w->known_warp = of;
+        w->known_time = vclock_all_lanes(w->strand->k.now[LAYER_ORDER], of);
+        return w->known_time;
+    }
+    const struct viewer v = viewer_of_strand(row->r, &row->e->by, row->warp, w->strand, row->e->effect);
+    return verdict_known_time(row->r, of, &v);
 }
 
 /* As is_plain, for a stamp of others than the lanes themselves. */
-static inline bool row_knows(struct row *x, const struct stamp *s) {
+static inline bool row_knows(struct row_touch *x, const struct stamp *s) {
     if (s->flags || !s->time)
         return !s->flags;
     if (s->warp != x->known_warp) {
         x->known_warp = s->warp;
-        x->known_time = known_time(x->r, x->e, x->warp, s->warp);
+        x->known_time = known_time(&x->row, s->warp);
     }
     return s->time <= x->known_time;
 }
 
 /* Can an access by these lanes take the place of what the quad, or the line, has? */
-static inline bool row_fits(struct row *x, const struct word *w, uint32_t who) {
-    return (w->wrote.who == who || row_knows(x, &w->wrote)) && (w->read.who == who || !(w->read.time | w->read.flags));
+static inline bool row_fits(struct row_touch *x, const struct word *w, uint32_t who) {
+    return (is_mine(stamp_bits(&w->wrote), who) || row_knows(x, &w->wrote)) && is_mine(stamp_bits(&w->read), who);
 }
 
 /* On an access to `num` places of `bytes` bytes, all quads or all lines, from *w on; each has so many lanes more than
  * the one before. Returns how many it enters: those before the first that needs the full check. */
-static inline uint32_t row_places(struct row *x, struct word *w, uint32_t num, uint32_t bytes, uint32_t lanes) {
-    const struct stamp first = {.time = x->r->time, .who = x->who}, lane = {.lane = 1};
+static inline uint32_t row_places(struct row_touch *x, struct word *w, uint32_t num, uint32_t bytes, uint32_t lanes) {
+    const struct stamp first = {.time = x->row.r->time, .who = x->who}, lane = {.lane = 1};
     const uint64_t next = lanes * stamp_bits(&lane), none = 0;
     uint64_t mine = stamp_bits(&first);
-    if (!(x->e->effect & EFFECT_WRITE)) {
+    if (!x->row.writes) {
         for (uint32_t i = 0; i < num; i++, w++, mine += next) {
             if (!row_fits(x, w, (uint32_t)(mine >> 32)))
                 return i;
@@ -212,7 +254,7 @@ static inline uint32_t row_places(struct row *x, struct word *w, uint32_t num, u
         }
         return num;
     }
-    const uint8_t *from = x->e->owner->smem + x->e->at[0];
+    const uint8_t *from = x->row.owner->smem + x->row.at;
     uint8_t *held = x->k->held + x->at;
     for (uint32_t i = 0; i < num; i++, w++, mine += next, held += bytes, from += bytes) {
         if (!row_fits(x, w, (uint32_t)(mine >> 32)))
@@ -225,8 +267,8 @@ static inline uint32_t row_places(struct row *x, struct word *w, uint32_t num, u
 }
 
 /* On a row whose lines do not all count: by quads. Returns the lanes that need the full check. */
-static __attribute__((noinline)) uint32_t row_quads(struct row x) {
-    const uint32_t size = x.e->size, end = x.at + VCLOCK_LANES * size, num = (end - x.at) / QUAD;
+static __attribute__((noinline)) uint32_t row_quads(struct row_touch x) {
+    const uint32_t size = x.row.size, end = x.at + VCLOCK_LANES * size, num = (end - x.at) / QUAD;
     const uint32_t lanes = QUAD >> __builtin_ctz(size);
     for (uint32_t at = x.at; at < end; at += QUAD)
         part_line(x.k, at);
@@ -240,18 +282,100 @@ static __attribute__((noinline)) uint32_t row_quads(struct row x) {
     return 0;
 }
 
-uint32_t even_row(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
-    const uint32_t at = (uint32_t)e->at[0], size = e->size, in = at % BLOCK_BYTES;
+uint32_t even_row(struct bytes_watch *b, const struct row *row) {
+    const uint32_t at = row->at, size = row->size, in = at % BLOCK_BYTES;
     struct block *k = &b->block[at / BLOCK_BYTES];
     if (at % QUAD || size > QUAD || !shares[size] || !k->quads || in + VCLOCK_LANES * size > BLOCK_BYTES)
         return UINT32_MAX;
-    struct row x = {r, e, k, warp, in, 0, UINT32_MAX, 0};
-    x.who = (struct stamp){.warp = (uint16_t)warp, .lane = shares[size] - 1}.who;
+    struct row_touch x = {*row, k, in, 0, UINT32_MAX, 0};
+    x.who = (struct stamp){.warp = (uint16_t)row->warp, .lane = shares[size] - 1}.who;
     const uint32_t num = VCLOCK_LANES * size / LINE, lanes = LINE >> __builtin_ctz(size);
     if (!num || at % LINE || ~k->lined >> in / LINE << (64 - num))
         return row_quads(x);
     const uint32_t done = row_places(&x, k->lines + in / LINE, num, LINE, lanes);
     return done == num ? 0 : UINT32_MAX << done * lanes;
+}
+
+/* --- whole rows --------------------------------------------------------------------------------------------------- */
+
+bool even_whole_row(struct bytes_watch *b, const struct row *row) {
+    const uint32_t from = row->at, end = from + VCLOCK_LANES * row->size;
+    const struct spans *k = &b->spans[from / SPANS_BYTES];
+    if (k->num || k->any_lost || b->slab_at[from / GROUP_BYTES] || b->slab_at[(end - 1) / GROUP_BYTES] ||
+        even_row(b, row))
+        return false;
+    even_join(b, from, end, row->r->time, row->warp, row->writes, 0);
+    return true;
+}
+
+/* The same by lines (rows of bytes: by quads), if these count and the warp was the last one in their groups. False:
+ * perhaps some have been entered. It calls nothing: even_whole_row has the rest, and does all again. */
+static inline __attribute__((always_inline)) bool touch_places(const struct race *r, const struct warp_watch *w,
+                                                               struct block *k, const struct cta *cta, uint32_t warp,
+                                                               uint32_t at, uint32_t size, bool writes) {
+    const uint32_t in = at % BLOCK_BYTES, bytes = VCLOCK_LANES * size, place = size == 1 ? QUAD : LINE;
+    const uint32_t num = bytes / place, any_lane = (struct stamp){.lane = UINT8_MAX}.who;
+    const uint64_t all = (UINT64_C(1) << num) - 1, none = 0;
+    const uint64_t next = stamp_bits(&(struct stamp){.lane = 1}) * place >> __builtin_ctz(size);
+    uint64_t mine = stamp_bits(&(struct stamp){r->time, {{(uint16_t)warp, shares[size] - 1, 0}}});
+    if (place == LINE
+            ? in % LINE || (k->lined >> in / LINE & all) != all
+            : in % bytes || k->lined >> in / LINE & 1 || !k->quads || is_parted(k, in) || is_parted(k, in + QUAD))
+        return false;
+    struct group *const groups = writes ? k->wrote : k->read;
+    struct group *const g = groups + in / GROUP_BYTES, *const last = groups + (in + bytes - 1) / GROUP_BYTES;
+    if (g->warp != warp || !g->time || (last != g && (last->warp != warp || !last->time)))
+        return false;
+    struct word *p = place == LINE ? k->lines + in / LINE : k->quads + in / QUAD;
+    for (uint32_t i = 0; i < num; i++, p++, mine += next) {
+        const uint64_t wrote = stamp_bits(&p->wrote), read = stamp_bits(&p->read);
+        const bool again = !((read ^ mine) >> 32) && (uint32_t)read;
+        if (read && !again)
+            return false;
+        /* a line's readers know its writer, or it would not be one */
+        if (!(again && !writes && place == LINE) && wrote && (wrote ^ mine) >> 32 &&
+            (((uint32_t)(wrote >> 32) & ~any_lane) != w->known_warp || (uint32_t)wrote > w->known_time))
+            return false;
+        memcpy(writes ? &p->wrote : &p->read, &mine, sizeof mine);
+        if (writes)
+            memcpy(&p->read, &none, sizeof none);
+    }
+    g->time = last->time = r->time;
+    if (writes)
+        memcpy(k->held + in, cta->smem + at, bytes);
+    return true;
+}
+
+/* even_fast_row without its fast path for words. */
+static __attribute__((noinline)) bool other_row(struct race *r, struct bytes_watch *b, const struct cta *cta,
+                                                const struct diag_site *site, uint32_t at, uint32_t how) {
+    const uint32_t warp = race_warp(r, cta, how & UINT16_MAX), size = how >> 16 & UINT8_MAX;
+    struct warp_watch *w = &r->warps[warp];
+    const struct spans *spans = &b->spans[at / SPANS_BYTES];
+    struct block *k = &b->block[at / BLOCK_BYTES];
+    const bool writes = how & HALVES_WRITE, fast = !spans->num && !spans->any_lost && !b->num_slabs && size != WORD;
+    if (w->num_strands != 1)
+        return false;
+    if (!(fast && (writes ? touch_places(r, w, k, cta, warp, at, size, true)
+                          : touch_places(r, w, k, cta, warp, at, size, false))) &&
+        !even_whole_row(b, &(struct row){r, cta, warp, at, size, writes, NULL}))
+        return false;
+    sites_remember(&w->sites, r->time, site);
+    return true;
+}
+
+bool even_fast_row(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                   uint32_t at, uint32_t how) {
+    const uint32_t warp = race_warp(r, cta, how & UINT16_MAX);
+    struct warp_watch *w = &r->warps[warp];
+    const struct spans *spans = &b->spans[at / SPANS_BYTES];
+    struct block *k = &b->block[at / BLOCK_BYTES];
+    if ((how >> 16 & UINT8_MAX) != WORD || w->num_strands != 1 || spans->num || spans->any_lost || b->num_slabs ||
+        !(how & HALVES_WRITE ? touch_places(r, w, k, cta, warp, at, WORD, true)
+                             : touch_places(r, w, k, cta, warp, at, WORD, false)))
+        return other_row(r, b, cta, site, at, how);
+    sites_remember(&w->sites, r->time, site);
+    return true;
 }
 
 /* The first four lanes have a quad each, of which the other lanes have the next 2 bytes. */
@@ -271,7 +395,7 @@ bool even_across(struct race *r, struct bytes_watch *b, const struct event_acces
     if (!is_across(e->at))
         return false;
     const bool writes = e->effect & EFFECT_WRITE;
-    struct row x = {.r = r, .e = e, .warp = warp, .known_warp = UINT32_MAX};
+    struct row_touch x = {.row = {r, e->owner, warp, 0, e->size, writes, e}, .known_warp = UINT32_MAX};
     struct stamp mine = {r->time, {{(uint16_t)warp, SHARE_ACROSS * SHARE, 0}}};
     for (uint32_t l = 0; l < 4; l++, mine.lane++) {
         const uint32_t at = (uint32_t)e->at[l];

@@ -215,6 +215,9 @@ void spans_drop_pieces(struct pieces *p);
 
 /* stamps.c. On an access by threads to shared memory; `copy`: by their cp.async, or NULL. */
 void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy);
+/* even.c. The same for a row in its short form, from `at` on (enum event_halves). False: it needs stamps_access. */
+bool even_fast_row(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                   uint32_t at, uint32_t how);
 /* operations.c. On an access by an operation to *s: checks it against accesses of threads. */
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s);
@@ -263,6 +266,9 @@ void epochs_free(struct epochs *p);
 /* On an access of threads to shared memory. True: it has no conflict and is remembered. False: the words have all
  * accesses before this one. */
 bool epochs_access(struct race *r, struct bytes_watch *b, const struct event_access *e);
+/* The same for an access in its short form (enum event_halves). False: it needs epochs_access. */
+bool epochs_halves(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                   uint32_t first, uint32_t second, uint32_t how);
 /* On SYNC_BAR_*. */
 void epochs_sync(const struct race *r, struct epochs *p, const struct event_sync *e);
 

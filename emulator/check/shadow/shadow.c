@@ -137,6 +137,14 @@ static inline void threads(struct shadow *s, const struct event_access *e) {
         stamps_access(s->r, b, e, NULL);
 }
 
+bool shadow_halves(struct shadow *s, const struct cta *cta, const struct diag_site *site, uint32_t first,
+                   uint32_t second, uint32_t how) {
+    struct bytes_watch *b = &s->ctas[cta->rank].bytes;
+    if (b->epochs)
+        return epochs_halves(s->r, b, cta, site, first, second, how);
+    return b->block && how & HALVES_ROW && even_fast_row(s->r, b, cta, site, first, how);
+}
+
 /* One question at a time: the compiler would load `space` and `agent`, which were just written one by one, as one. */
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
     if (e->space == SPACE_GLOBAL)

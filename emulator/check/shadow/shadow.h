@@ -29,6 +29,9 @@ void shadow_free(struct shadow *s);
 
 /* On an access to memory; `n` is the note of the operation that makes it, or NULL: threads do. */
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n);
+/* The same in its short form (enum event_halves), by default checks. False: perhaps it is not in order. */
+bool shadow_halves(struct shadow *s, const struct cta *cta, const struct diag_site *site, uint32_t first,
+                   uint32_t second, uint32_t how);
 /* At the issue of an operation: from now on it may read and write what `op` names. And before that: fetches what is
  * remembered there, which may have left the cache. */
 void shadow_expect(const struct shadow *s, const struct async_op *op);

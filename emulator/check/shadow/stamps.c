@@ -259,9 +259,6 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
     return lanes;
 }
 
-/* Is the stamp empty, or one with this `who`? */
-static inline bool is_mine(uint64_t stamp, uint32_t who) { return stamp >> 32 == who || !stamp; }
-
 /* Are all these addresses those of quads? */
 static inline bool are_quads(const uint64_t at[VCLOCK_LANES]) {
     uint64_t odd = 0;
@@ -339,57 +336,6 @@ static inline bool touch_one_word(struct touch *t, uint32_t at) {
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-/* An access by lanes of a warp, with these flags of its stamps, joins a group. */
-static void join_group(struct group *g, uint32_t time, uint32_t warp, uint8_t flags) {
-    g->mixed = flags || (g->time && (g->mixed || g->warp != warp));
-    g->time = time > g->time ? time : g->time;
-    g->warp = (uint16_t)warp;
-}
-
-/* What is remembered of a group that has not been accessed for so many events may have left the cache. */
-#define LONG_AGO 64u
-
-/* Fetches it. */
-static void expect_group(const struct block *k, uint32_t g, bool writes) {
-    const char *const quads = (const char *)&k->quads[g * GROUP_QUADS];
-    for (uint32_t i = 0; i < GROUP_QUADS * sizeof *k->quads; i += 64)
-        __builtin_prefetch(quads + i, 1);
-    for (uint32_t i = 0; writes && i < GROUP_BYTES; i += 64)
-        __builtin_prefetch(k->held + g * GROUP_BYTES + i, 1);
-}
-
-/* The same for all groups with bytes of [from, to). Stamps with flags may come among the readers, too. */
-static __attribute__((noinline)) void join_groups(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time,
-                                                  uint32_t warp, bool writes, uint8_t flags) {
-    for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
-        struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
-        const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
-        struct group *of = writes ? &k->wrote[g] : &k->read[g];
-        if (!flags && of->time && of->warp == warp && time >= of->time && time - of->time <= LONG_AGO) {
-            of->time = time; /* mostly by the warp that has made all before */
-            continue;
-        }
-        b->groups[i / 64] |= UINT64_C(1) << i % 64;
-        if (k->quads && time - k->wrote[g].time > LONG_AGO && time - k->read[g].time > LONG_AGO)
-            expect_group(k, g, writes);
-        if (writes || flags)
-            join_group(&k->wrote[g], time, warp, flags);
-        if (!writes || flags)
-            join_group(&k->read[g], time, warp, flags);
-    }
-}
-
-/* The same for the latest access of all, which has no flags. */
-static inline void join_latest(struct bytes_watch *b, uint32_t from, uint32_t bytes, uint32_t time, uint32_t warp,
-                               bool writes) {
-    struct block *k = &b->block[from / BLOCK_BYTES];
-    struct group *g = (writes ? k->wrote : k->read) + from % BLOCK_BYTES / GROUP_BYTES;
-    if (g->time && g->warp == warp && from % GROUP_BYTES + bytes <= GROUP_BYTES)
-        g->time = time;
-    else
-        join_groups(b, from, from + bytes, time, warp, writes, 0);
-}
-
 /* With the clusters in turns, what is remembered of [from, to) may have left the cache: fetches it. */
 static void expect_quads(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     const struct block *k = &b->block[from / BLOCK_BYTES];
@@ -438,14 +384,16 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     t->known_warp = UINT32_MAX;
     const bool rows = e->size == QUAD && !(e->affine && e->step == e->size) && !flags && lanes == UINT32_MAX;
     struct slab *slab = rows ? slabs_find(t->b, e->at, warp) : NULL;
-    join_groups(t->b, from, to + e->size, time, warp, t->writes, flags);
+    even_join(t->b, from, to + e->size, time, warp, t->writes, flags);
     t->quiet = !spans_doubt(t->r, t->b, t->v, from, to + e->size, t->writes);
     if (slab && t->quiet && slabs_put(slab, e, time, t->writes))
         return;
     slabs_flush(t->b, from, to + e->size);
-    if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size &&
-        !(lanes = even_row(t->r, t->b, e, warp)))
-        return;
+    if (t->quiet && !flags && lanes == UINT32_MAX && along && e->step == e->size) {
+        const struct row row = {t->r, e->owner, warp, from, e->size, t->writes, e};
+        if (!(lanes = even_row(t->b, &row)))
+            return;
+    }
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
     const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
     if (quads && !flags && lanes == UINT32_MAX)
@@ -494,37 +442,25 @@ void stamps_remember(struct race *r, struct bytes_watch *b, struct cta *owner, c
         t.stamp.lane = (uint8_t)__builtin_ctz(m);
         t.found_at = a->at[t.stamp.lane];
         slabs_flush(b, t.found_at, t.found_at + a->size);
-        join_groups(b, t.found_at, t.found_at + a->size, a->time, a->warp, a->writes, t.stamp.flags);
+        even_join(b, t.found_at, t.found_at + a->size, a->time, a->warp, a->writes, t.stamp.flags);
         if (a->size != WORD || !remember_word(&t, t.found_at))
             touch_lane(&t, t.found_at, a->size);
         t.found += a->writes ? a->size : 0;
     }
 }
 
-/* Do all lanes access memory one after the other, where no operation is remembered, and no slab? */
-static inline bool is_row(const struct bytes_watch *b, const struct event_access *e) {
-    if (!e->affine || e->step != e->size)
-        return false;
-    const uint32_t from = (uint32_t)e->at[0], last = from + VCLOCK_LANES * e->size - 1;
-    const struct spans *k = &b->spans[from / SPANS_BYTES];
-    return !k->num && !k->any_lost && !b->slab_at[from / GROUP_BYTES] && !b->slab_at[last / GROUP_BYTES];
-}
-
 /* Fast path for weak accesses by lanes with one viewer, in an order in which they share quads. False: another order, or
  * some need the full check. */
 static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
-    const bool writes = e->effect & EFFECT_WRITE;
-    if (is_row(b, e)) {
-        if (even_row(r, b, e, warp))
-            return false;
-        join_latest(b, (uint32_t)e->at[0], VCLOCK_LANES * e->size, r->time, warp, writes);
-        return true;
+    if (e->affine && e->step == e->size) {
+        const struct row row = {r, e->owner, warp, (uint32_t)e->at[0], e->size, e->effect & EFFECT_WRITE, e};
+        return even_whole_row(b, &row);
     }
     if (e->size != 2 || e->halves || b->num_slabs || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
         return false;
     for (uint32_t l = 0; l < 4; l++)
         if (!l || e->at[l] / GROUP_BYTES != e->at[l - 1] / GROUP_BYTES)
-            join_latest(b, (uint32_t)e->at[l], QUAD, r->time, warp, writes);
+            even_join(b, (uint32_t)e->at[l], (uint32_t)e->at[l] + QUAD, r->time, warp, e->effect & EFFECT_WRITE, 0);
     return true;
 }
 

@@ -98,6 +98,9 @@ static inline uint64_t stamp_bits(const struct stamp *s) {
     return bits;
 }
 
+/* Is the stamp empty, or one with this `who`? */
+static inline bool is_mine(uint64_t stamp, uint32_t who) { return stamp >> 32 == who || !stamp; }
+
 /* --- known accesses ----------------------------------------------------------------------------------------------- */
 
 /* Fast path: is the stamp's access known to be ordered before this one? Stamps with flags need the full check; but an
@@ -170,12 +173,27 @@ void slabs_free(struct bytes_watch *b);
 
 /* --- even.c ------------------------------------------------------------------------------------------------------- */
 
+/* An access by lanes of a warp, with these flags of its stamps, joins all groups with bytes of [from, to). Stamps with
+ * flags may come among the readers, too. */
+void even_join(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
+               uint8_t flags);
 /* Fast path for lanes that access whole quads together, without a doubt about operations; returns the lanes that need
  * the full check: those from the first quad on whose earlier accesses are not plainly in order. */
 uint32_t even_touch(struct touch *t, const struct event_access *e, uint32_t lanes);
-/* The same for weak accesses by all lanes of a warp with one strand, one after the other from a quad's first byte on.
- * Goes on while the earlier accesses are by the same lanes or, but for reads, plainly in order. */
-uint32_t even_row(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
+/* A row: a weak access by all lanes of a warp with one strand, one after the other. */
+struct row {
+    struct race *r;
+    const struct cta *owner;
+    uint32_t warp, at, size;
+    bool writes;
+    const struct event_access *e; /* NULL: its short form, by default checks */
+};
+/* The same for a row from a quad's first byte on. Goes on while the earlier accesses are by the same lanes or, but for
+ * reads, plainly in order. */
+uint32_t even_row(struct bytes_watch *b, const struct row *row);
+/* The same where no operation is remembered, with all that is to be remembered but the site. False: some lanes need the
+ * full check. */
+bool even_whole_row(struct bytes_watch *b, const struct row *row);
 /* The same for four quads, each shared by every fourth lane: a matrix with .trans. False: some need the full check. */
 bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
 

@@ -48,6 +48,12 @@ static const struct sample samples[] = {
     /* operations */
     {"warp 0, lane", {ST MEET(1), MEET(1) LANE(0) STORE, ""}},
     {NULL, {ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) STORE, ""}},
+    {"warp 0, lane", {ST "fence.proxy.async; " MEET(1) ST SET, MEET(1) LATER LANE(0) STORE, ""}},
+    {"warp 0, lane",
+     {ST LD "fence.proxy.async; " MEET(1) LD SET,
+      MEET(1) LATER LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; " LANE(0) BULK
+      "P: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra P; ",
+      ""}},
     {NULL,
      {ST ST "fence.proxy.async; " MEET(1), MEET(1) LANE(0) BULK,
       LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; "
