@@ -103,7 +103,7 @@ static void access(const struct listener *self, const struct event_access *e) {
 /* The same for most of them. */
 static bool halves(const struct listener *self, struct cta *cta, const struct diag_site *site, uint32_t first,
                    uint32_t second, uint32_t how) {
-    struct checked *c = checked_of(self, cta->cluster);
+    struct checked *c = checked_of(self, cta);
     if (!c || c->known.strict || !count(&c->known, 1))
         return false;
     if (shadow_halves(c->shadow, cta, site, first, second, how))

@@ -505,7 +505,7 @@ static inline bool touch_slab(struct race *r, struct bytes_watch *b, const struc
             return false;
     }
     if (!s->latest[writes])
-        join_groups(b, from, to, r->time, warp, writes, 0);
+        even_join(b, from, to, r->time, warp, writes, 0);
     slabs_again(s, e, r->time);
     return true;
 }
