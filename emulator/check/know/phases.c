@@ -278,7 +278,7 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
 
 /* Remembers the latest arrival or bytes of another CTA's operation, for the rule at the CTA's exit (5.1.7). */
 static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
-    if (!n || e->by.op->cta == e->owner)
+    if (!n || !e->by.op || e->by.op->cta == e->owner)
         return;
     m->remote.any = true;
     m->remote.phase = e->phase;

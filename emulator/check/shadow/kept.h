@@ -119,8 +119,8 @@ struct block {
     struct group wrote[BLOCK_BYTES / GROUP_BYTES], read[BLOCK_BYTES / GROUP_BYTES];
 };
 
-/* A slab: bytes in which each lane of one warp has a row of 1 << shift bytes. All accesses of threads there are those of
- * the slab, instead of stamps: as long as all are by this warp's lanes to quads of their own rows. */
+/* A slab: bytes in which each lane of one warp has a row of 1 << shift bytes. All accesses of threads there are those
+ * of the slab, instead of stamps: as long as all are by this warp's lanes to quads of their own rows. */
 #define SLAB_ACCESSES 16u
 struct slab {
     uint32_t begin;
@@ -148,8 +148,8 @@ struct spans {
         bool write;
     } * place;
     uint32_t num, cap;
-    /* The bytes at which each write is one that the tensor core knew, in an operation that these lanes issued at `time`.
-     * Their later operations know no less. Until the next write. */
+    /* The bytes at which each write is one that the tensor core knew, in an operation that these lanes issued at
+     * `time`. Their later operations know no less. Until the next write. */
     struct settled {
         uint32_t from, to, warp, lanes, time; /* lanes 0: none */
     } settled;

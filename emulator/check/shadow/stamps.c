@@ -277,7 +277,7 @@ static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[
     const struct stamp first = {.time = t->stamp.time, .warp = t->stamp.warp}, lane = {.lane = 1};
     const uint8_t *const smem = t->owner->smem;
     uint64_t mine = stamp_bits(&first), none = 0, wrote, read;
-    uint32_t begin = (uint32_t)at[0] + 1; /* of the block; so far, none that has an address */
+    uint32_t begin = 0; /* of the block */
     struct block *k = NULL;
     uint8_t *held = NULL;
     char *quads = NULL;
@@ -287,7 +287,7 @@ static inline uint32_t touch_own_quads(const struct touch *t, const uint64_t at[
         return UINT32_MAX;
     for (uint32_t l = 0; l < VCLOCK_LANES; l++, mine += stamp_bits(&lane)) {
         const uint32_t a = (uint32_t)at[l];
-        if (a - begin >= BLOCK_BYTES) {
+        if (!k || a - begin >= BLOCK_BYTES) {
             k = &t->b->block[a / BLOCK_BYTES];
             begin = a & ~(BLOCK_BYTES - 1);
             quads = (char *)k->quads;
@@ -368,10 +368,28 @@ static inline void find_range(const struct event_access *e, uint32_t lanes, bool
     }
 }
 
+/* The lanes that touch_lanes has left. Of the fast paths, too, each returns the lanes that it left, and the loop goes
+ * on with the first of them. `together`: so many lanes side by side share a quad; 0: even_touch does not apply. */
+static void touch_rest(struct touch *t, const struct event_access *e, uint32_t lanes, uint8_t flags) {
+    const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
+    if (quads && !flags && lanes == UINT32_MAX)
+        lanes = t->writes ? touch_own_quads(t, e->at, true) : touch_own_quads(t, e->at, false);
+    const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
+            break;
+        if (together && (uint32_t)__builtin_ctz(m) % together == 0 && !(m = even_touch(t, e, m)))
+            break;
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        t->v->lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
+        t->stamp.lane = (uint8_t)l;
+        if (!words || !touch_one_word(t, (uint32_t)e->at[l]))
+            touch_lane(t, (uint32_t)e->at[l], e->size);
+    }
+}
+
 /* On an access by lanes of a warp that have one viewer: compares each lane's access and remembers it. `time` and
- * `flags` go into the stamps. The fast paths are tried first: each returns the lanes that it left, and the loop goes
- * on with the first of them. [from, to + size) includes the bytes of all lanes. `together`: so many lanes side by side
- * share a quad; 0: even_touch does not apply. */
+ * `flags` go into the stamps. The fast paths are tried first. [from, to + size) includes the bytes of all lanes. */
 static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
                         uint8_t flags) {
     const bool along = e->affine && e->step >= 0;
@@ -395,21 +413,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
             return;
     }
     t->stamp = (struct stamp){time, {{(uint16_t)warp, 0, flags}}};
-    const bool quads = t->quiet && e->size == QUAD, words = t->quiet && e->size == WORD;
-    if (quads && !flags && lanes == UINT32_MAX)
-        lanes = t->writes ? touch_own_quads(t, e->at, true) : touch_own_quads(t, e->at, false);
-    const uint32_t together = t->quiet && !flags && e->size && e->size < QUAD ? QUAD / e->size : 0;
-    for (uint32_t m = lanes; m; m &= m - 1) {
-        if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
-            break;
-        if (together && (uint32_t)__builtin_ctz(m) % together == 0 && !(m = even_touch(t, e, m)))
-            break;
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
-        t->v->lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
-        t->stamp.lane = (uint8_t)l;
-        if (!words || !touch_one_word(t, (uint32_t)e->at[l]))
-            touch_lane(t, (uint32_t)e->at[l], e->size);
-    }
+    touch_rest(t, e, lanes, flags);
 }
 
 /* Fast path of stamps_remember for a whole word without readers of several threads. False: nothing was done. */

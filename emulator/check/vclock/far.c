@@ -35,7 +35,7 @@ void far_add(struct vclock_pool *pool, struct far **into, uint32_t cluster, stru
     vclock_join(pool, &to->of.clock[digit(cluster, 0)], c);
 }
 
-/* --- clocks of other clusters -------------------------------------------------------------------------------------- */
+/* --- clocks of other clusters ------------------------------------------------------------------------------------- */
 
 struct far *vclock_far(const struct vclock *c) {
     return c ? c->far : NULL;

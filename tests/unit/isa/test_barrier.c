@@ -166,18 +166,12 @@ static void test_cta(struct run *r) {
     if (run_ok(r, "pairs", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 32; i < 64; i++)
             CHECK_EQ(v[i], i - 32);
-    if (run_ok(r, "reduce", (struct run_shape){.block = 128}, 1, &out))
-        for (unsigned i = 0; i < 128; i++)
-            CHECK_EQ(v[i], (40 * 1000 + 88) * 100 + 2 + 4);
     if (run_ok(r, "diverged", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
             CHECK_EQ(v[i], i ^ 32);
     if (run_ok(r, "arms", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
             CHECK_EQ(v[i], (i ^ 32) + (i % 2 ? 0 : 1000));
-    if (run_ok(r, "arms_red", (struct run_shape){.block = 64}, 1, &out))
-        for (unsigned i = 0; i < 64; i++)
-            CHECK_EQ(v[i], 20 + 12 + (i % 2 ? 0 : 100));
     memset(v, 0, 4096);
     if (run_ok(r, "split", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
@@ -185,13 +179,24 @@ static void test_cta(struct run *r) {
     if (run_ok(r, "riders", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
             CHECK_EQ(v[i], (i ^ 32) + 1);
+    CHECK(run_ok(r, "register", (struct run_shape){.block = 64}, 1, &out) && v[63] == 1);
+    memset(v, 0, 4096);
+    CHECK(run_ok(r, "fences", (struct run_shape){.block = 1}, 1, &out) && v[0] == 1);
+}
+
+static void test_reductions(struct run *r) {
+    const uint64_t out = run_alloc(r, 4096);
+    uint32_t *v = run_at(r, out, 4096);
+    if (run_ok(r, "reduce", (struct run_shape){.block = 128}, 1, &out))
+        for (unsigned i = 0; i < 128; i++)
+            CHECK_EQ(v[i], (40 * 1000 + 88) * 100 + 2 + 4);
+    if (run_ok(r, "arms_red", (struct run_shape){.block = 64}, 1, &out))
+        for (unsigned i = 0; i < 64; i++)
+            CHECK_EQ(v[i], 20 + 12 + (i % 2 ? 0 : 100));
     memset(v, 0, 4096);
     if (run_ok(r, "guard_red", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
             CHECK_EQ(v[i], i % 32 < 16 ? 32 : 0);
-    CHECK(run_ok(r, "register", (struct run_shape){.block = 64}, 1, &out) && v[63] == 1);
-    memset(v, 0, 4096);
-    CHECK(run_ok(r, "fences", (struct run_shape){.block = 1}, 1, &out) && v[0] == 1);
 }
 
 static void test_cta_faults(struct run *r) {
@@ -239,6 +244,7 @@ static void test_schedules(void) {
         c.seed = i + 7;
         if (run_open_config(&r, text, &c)) {
             test_cta(&r);
+            test_reductions(&r);
             test_cta_faults(&r);
         }
         run_close(&r);

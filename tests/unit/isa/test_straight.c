@@ -1,5 +1,5 @@
-/* Straight-line code and loops as chains (warp/chain.h) leave what they do one instruction at a time, on each unit of the
- * host: registers, memory, clocks and reports. */
+/* Straight-line code and loops as chains (warp/chain.h) leave what they do one instruction at a time, on each unit of
+ * the host: registers, memory, clocks and reports. */
 #include "silicon/values.h"
 #include "unit/isa/on_unit.h"
 
