@@ -296,7 +296,7 @@ ENTER(enter_row_4, )
 ENTER(enter_row_8, __attribute__((target("avx2"))))
 #define ENTER_ROW(wide) ((wide) ? enter_row_8 : enter_row_4)
 #else
-#define ENTER_ROW(wide) enter_row_4
+#define ENTER_ROW(wide) ((void)(wide), enter_row_4)
 #endif
 
 /* A whole warp reads words in parts, or half of it one word. False: nothing was done. */
