@@ -14,6 +14,7 @@ void race_begin_launch(struct grid_watch *g, const struct event_host *e, bool wi
     g->far.room = 8;
     g->far.wide = wide;
     g->far.far = &g->far;
+    g->far.tokens = g->far.room; /* each cluster has its own, so all of a clock have values */
     pthread_mutex_init(&g->lock, NULL);
 }
 
