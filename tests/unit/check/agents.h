@@ -4,6 +4,8 @@
 
 #include "unit/run_ptx.h"
 
+/* `head`: the kernel's text up to where its warps part, with %p, %w (the warp) and one parameter: 4 KiB of global
+ * memory. `told`: in the report; NULL: nothing is reported. */
 static inline void run_agents_at(enum mach_check level, const char *head, const char *const agent[3], const char *told,
                                  size_t sample) {
     static char text[8192];
@@ -25,8 +27,8 @@ static inline void run_agents_at(enum mach_check level, const char *head, const 
     }
     run_close(&r);
 }
-/* `head`: the kernel's text up to where its warps part, with %p, %w (the warp) and one parameter: 4 KiB of global
- * memory. `told`: in the report at the default level and at the strict one; NULL: nothing is reported. */
+
+/* The same at the default level and at the strict one. */
 static inline void run_agents(const char *head, const char *const agent[3], const char *told, size_t sample) {
     run_agents_at(MACH_CHECK_WARN, head, agent, told, sample);
     run_agents_at(MACH_CHECK_STRICT, head, agent, told, sample);

@@ -167,7 +167,7 @@ static void walk(uint32_t lanes, bool wide) {
     CHECK(pool.warps == WARPS);
     vclock_new_token(&pool);
     for (uint32_t n = 0; n < STEPS; n++) {
-        if (pool.tokens < TOKENS && n % 100 == 50)
+        if (pool.tokens < TOKENS && (n < 100 ? n % 8 == 2 : n % 100 == 50)) /* the first while clocks are new */
             vclock_new_token(&pool);
         if (n % 100 == 0)
             begin_again();
