@@ -147,7 +147,7 @@ static inline uint8_t *end_of_log(struct epochs *p) {
     return p->log + p->used;
 }
 
-/* Adds an access to the log; in its short form. */
+/* Adds an access to the log. */
 static void put_down(struct race *r, struct epochs *p, const struct event_access *e, uint32_t warp, bool strong) {
     const struct entry n = {.time = r->time,
                             .lanes = e->by.lanes,
@@ -168,6 +168,7 @@ static void put_down(struct race *r, struct epochs *p, const struct event_access
         put_written(to, &n, e);
 }
 
+/* The same in its short form. */
 static inline void put_halves(struct epochs *p, const struct cta *cta, uint32_t time, uint32_t warp, uint32_t first,
                               uint32_t second, uint32_t how) {
     const uint32_t size = how >> 16 & UINT8_MAX, half = HALF * size;
