@@ -11,11 +11,11 @@ echo 'raise ImportError("no _ctypes here")' >"$scratch/without/_ctypes.py"
 : >"$scratch/site/cuda/__init__.py"
 redirect='import runpy, sys; runpy.run_path(sys.argv[1] + "/sitecustomize.py")["redirect"](None)'
 
-# python WHAT_IT_FINDS ARGUMENT...
+# python WHAT_IT_FINDS ARGUMENT... (Unbuffered: what is printed comes before the traceback.)
 python() {
     found=$1
     shift
-    caught env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$hook:$found$scratch/site" python3 "$@"
+    caught env PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PYTHONPATH="$hook:$found$scratch/site" python3 "$@"
 }
 
 gives 0 'their sitecustomize' 'Python without ctypes' python "$scratch/without:" -c pass
