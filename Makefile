@@ -148,7 +148,7 @@ EMU := $(BUILD)/emulator
 EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
 EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 # Handlers that work on all lanes of a warp are compiled again for the host's vector units (emulator/isa/unit.h).
-UNIT_SRC := compare cvt cvt_pack float half integer links logic memory mma_sync move warp_ops
+UNIT_SRC := compare cp_async cvt cvt_pack float half integer links logic memory mma_sync move warp_ops
 UNIT_OBJ := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),$(foreach u,avx2 avx512,$(UNIT_SRC:%=$(EMU)/obj/isa/%.$(u).o)))
 EMU_OBJ += $(UNIT_OBJ)
 # What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.

@@ -148,22 +148,25 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
     }
 }
 
-/* Have all but the `n` latest committed groups of the lanes finished (`read`: read their sources)? */
-static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
+/* Of all but the `n` latest committed groups of the lanes one that has not finished (`read`: read its sources), or
+ * NULL. */
+static const struct async_group *unfinished(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n,
+                                            bool read) {
     const struct isa_async *a = state_of(w);
     WARP_FOR_LANES(l, kind == ASYNC_BULK || a->parted ? mask : 1) {
         const struct lane_groups *s = &a->lanes[kind][l];
         const struct async_group *g = s->first;
         for (uint32_t i = s->count; i > n; i--, g = g->next)
             if (!group_done(g, read))
-                return false;
+                return g;
     }
-    return true;
+    return NULL;
 }
 
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
                                 uint32_t n, bool read) {
-    if (groups_done(w, kind, mask, n, read)) {
+    const struct async_group *g = unfinished(w, kind, mask, n, read);
+    if (!g) {
         if (kind == ASYNC_COPY && n == 0 && mask == WARP_ALL_LANES && w->async_groups->parted)
             join_lanes(w->async_groups);
         w->waited = (struct warp_waited){.in = in->src, .kind = WAIT_ASYNC};
@@ -172,7 +175,10 @@ enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t 
     }
     if (warp_isolate(w, in, mask))
         return WARP_JUMP;
-    return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ASYNC, .value = n});
+    /* no other lanes commit or wait meanwhile, and so end this group */
+    const bool all = kind == ASYNC_COPY && mask == WARP_ALL_LANES && in->guard == WARP_SINK && !g->whole;
+    return warp_wait(w, in,
+                     &(struct warp_wait){.kind = WAIT_ASYNC, .value = n, .left = all ? &g->track.writing : NULL});
 }
 
 static void free_groups(struct async_group *g) {

@@ -69,12 +69,12 @@ void isa_bind_refused(struct insn *in) {
     in->aligned = false; /* the refusal comes first */
 }
 
-/* Is it of those whose handlers work on registers, or load and store, and leave control and waiting alone? What reads
- * the clock is, too: the core counts before each instruction. */
+/* Is it of those whose handlers work on registers, load and store, copy or arrive, and leave control and waiting alone?
+ * What reads the clock is, too: the core counts before each instruction. */
 static bool is_straight(const struct insn *in) {
     const enum ptx_family f = ptx_op_family(in->src->op);
     return (ptx_op_computes(in->src->op) || f == PTX_FAMILY_address || f == PTX_FAMILY_convert ||
-            f == PTX_FAMILY_memory) &&
+            f == PTX_FAMILY_memory || f == PTX_FAMILY_cp_async || in->src->op == PTX_OP_mbarrier_arrive) &&
            !in->aligned;
 }
 

@@ -21,26 +21,24 @@ struct copy_form {
     const struct warp_opnd *skip;  /* ignore-src, or NULL */
 };
 
+struct copy_lane {
+    uint64_t addr;       /* in global memory */
+    uint32_t bytes, off; /* read from there; the rest is zeros */
+    struct tma_track *track;
+};
 struct copy_op {
     struct async_op op;
     uint32_t lanes, size;
-    bool whole; /* each lane reads all that it writes */
-    bool row;   /* so do all lanes, one after the other in both memories; until it is spread, lane[0] is the first's */
-    uint32_t counts; /* lanes in whose groups it is */
-    struct copy_lane {
-        uint64_t addr;       /* in global memory */
-        uint32_t bytes, off; /* read from there; the rest is zeros */
-        struct tma_track *track;
-    } lane[]; /* MACH_WARP of them */
+    bool whole;              /* each lane reads all that it writes */
+    bool row;                /* so do all lanes, one after the other in both memories: lane[0] says where */
+    uint32_t counts;         /* lanes in whose groups it is */
+    struct copy_lane lane[]; /* MACH_WARP of them; a row that lane 0 counts for all has one */
 };
 
-static void spread(struct copy_op *c) {
-    for (uint32_t l = 1; c->row && l < MACH_WARP; l++) {
-        c->lane[l].addr = c->lane[0].addr + l * c->size;
-        c->lane[l].bytes = c->size;
-        c->lane[l].off = c->lane[0].off + l * c->size;
-    }
-    c->row = false;
+static struct copy_lane lane_at(const struct copy_op *c, uint32_t l) {
+    if (!c->row)
+        return c->lane[l];
+    return (struct copy_lane){c->lane[0].addr + l * c->size, c->size, c->lane[0].off + l * c->size, NULL};
 }
 
 DIAG(source_freed) = {
@@ -82,22 +80,22 @@ static uint32_t repeats(const struct copy_op *c) {
     return found;
 }
 
-static void tell_copies(struct copy_op *c) {
-    spread(c);
+static void tell_copies(const struct copy_op *c) {
     const bool reads = events_wanted(c->op.cta->gpu, WANT_GLOBAL);
     uint64_t to[MACH_WARP], from[MACH_WARP];
     uint32_t whole = 0; /* lanes that read all they write */
     WARP_FOR_LANES(l, c->lanes) {
-        to[l] = c->lane[l].off;
-        from[l] = c->lane[l].addr;
-        if (c->lane[l].bytes == c->size)
+        const struct copy_lane k = lane_at(c, l);
+        to[l] = k.off;
+        from[l] = k.addr;
+        if (k.bytes == c->size)
             whole |= 1u << l;
-        else if (reads && c->lane[l].bytes)
-            tell_copy(c, 1u << l, c->lane[l].bytes, SPACE_GLOBAL, from);
+        else if (reads && k.bytes)
+            tell_copy(c, 1u << l, k.bytes, SPACE_GLOBAL, from);
     }
     if (reads && whole)
         tell_copy(c, whole, c->size, SPACE_GLOBAL, from);
-    tell_copy(c, c->lanes & ~repeats(c), c->size, SPACE_SHARED, to);
+    tell_copy(c, c->row ? c->lanes : c->lanes & ~repeats(c), c->size, SPACE_SHARED, to);
 }
 
 /* Of lanes that write one run of bytes and read whole words of one live allocation. */
@@ -113,6 +111,20 @@ INLINE void copy_words(const struct copy_op *c, const uint8_t *from, uint64_t lo
     }
 }
 
+/* The same of all lanes, one after the other in both memories. */
+static void copy_row(uint8_t *to, const uint8_t *from, uint32_t size) {
+#if defined(ISA_UNIT) && !defined(__SANITIZE_THREAD__)
+    if (size == 16)
+        unit_copy(to, from, MACH_WARP * 16);
+    else if (size == 8)
+        unit_copy(to, from, MACH_WARP * 8);
+    else
+        unit_copy(to, from, MACH_WARP * 4);
+#else
+    relaxed_read(to, from, MACH_WARP * size);
+#endif
+}
+
 /* False: they do not, and nothing has happened. */
 static bool run_together(const struct copy_op *c) {
     struct cta *cta = c->op.cta;
@@ -126,12 +138,13 @@ static bool run_together(const struct copy_op *c) {
             high = c->lane[l].addr > high ? c->lane[l].addr : high;
         }
     }
-    const uint8_t *from = mem_at(cta->gpu->mem, low, high - low + c->size);
-    uint8_t *to = cta->smem + c->op.dst_off;
-    if (!from)
+    const struct mem_near *block = island_near(cta->island, low);
+    if (!block || block->bytes - (low - block->addr) < high - low + c->size)
         return false;
+    const uint8_t *from = block->host + (low - block->addr);
+    uint8_t *to = cta->smem + c->op.dst_off;
     if (c->row)
-        relaxed_read(to, from, c->op.dst_bytes);
+        copy_row(to, from, c->size);
     else if (c->size == 16)
         copy_words(c, from, low, to, 16);
     else
@@ -143,22 +156,19 @@ static bool run_together(const struct copy_op *c) {
 static bool run_copy(struct async_op *op) {
     struct copy_op *c = (struct copy_op *)op;
     struct cta *cta = op->cta;
-    const bool together = run_together(c);
-    if (!together)
-        spread(c);
-    WARP_FOR_LANES(l, together ? 0 : c->lanes) {
-        const struct copy_lane *k = &c->lane[l];
+    WARP_FOR_LANES(l, run_together(c) ? 0 : c->lanes) {
+        const struct copy_lane k = lane_at(c, l);
         uint8_t data[16] = {0};
-        const uint8_t *from = k->bytes ? mem_at(cta->gpu->mem, k->addr, k->bytes) : data;
+        const uint8_t *from = k.bytes ? mem_at(cta->gpu->mem, k.addr, k.bytes) : data;
         if (!from) {
             mach_fault(cta->island, &op->origin, &source_freed,
-                       "lane %u's cp.async reads %u bytes at 0x%llx, which were freed after it was issued", l, k->bytes,
-                       (unsigned long long)k->addr);
+                       "lane %u's cp.async reads %u bytes at 0x%llx, which were freed after it was issued", l, k.bytes,
+                       (unsigned long long)k.addr);
             return true;
         }
-        relaxed_read(data, from, k->bytes);
-        memcpy(cta->smem + k->off, data, c->size);
-        smem_clear_poison(cta, k->off, c->size);
+        relaxed_read(data, from, k.bytes);
+        memcpy(cta->smem + k.off, data, c->size);
+        smem_clear_poison(cta, k.off, c->size);
     }
     WARP_FOR_LANES(l, c->counts) {
         c->lane[l].track->reading--;
@@ -226,6 +236,43 @@ static void lands(struct copy_op *c) {
     c->op.committed = &c->lane[warp_lowest(c->lanes)].track->committed;
 }
 
+/* Bits in which an address is not 2^k bytes from the one before. */
+INLINE uint64_t uneven64(const uint64_t *b, uint32_t k) {
+    const uint64_t first = b[0];
+    uint64_t rest = 0;
+    for (uint64_t l = 0; l < MACH_WARP; l++)
+        rest |= b[l] ^ (first + (l << k));
+    return rest;
+}
+INLINE uint32_t uneven32(const uint32_t *b, uint32_t k) {
+    const uint32_t first = b[0];
+    uint32_t rest = 0;
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        rest |= b[l] ^ (first + (l << k));
+    return rest;
+}
+
+/* The first lane's place if all lanes copy whole words, one after the other in one allocation and in this CTA's shared
+ * memory. False: no, or not seen here. */
+static bool find_row(struct warp *w, const struct insn *in, uint32_t mask, struct copy_lane *first) {
+    const struct copy_form *f = in->data;
+    const struct warp_opnd *const to = &in->o[0], *const from = &in->o[1];
+    const struct cta *cta = w->cta;
+    const uint32_t bytes = MACH_WARP * f->size, k = (uint32_t)__builtin_ctz(f->size);
+    if (mask != WARP_ALL_LANES || f->bytes || f->skip || !to->has_base || to->bits != 32 || !from->has_base ||
+        from->bits != 64)
+        return false;
+    const uint32_t *const b = warp_src32(w, to->slot);
+    const uint64_t *const a = warp_src64(w, from->slot), addr = a[0] + (uint64_t)from->offset;
+    const uint64_t off = b[0] + (uint64_t)to->offset - ((uint64_t)cta->rank << MACH_SMEM_RANK_SHIFT);
+    if ((off | addr) & (f->size - 1) || off < MACH_SMEM_FIRST || off >= cta->smem_end || cta->smem_end - off < bytes ||
+        b[31] - b[0] != 31 * f->size || b[31] < b[0] || a[31] - a[0] != 31 * f->size || uneven32(b, k) | uneven64(a, k))
+        return false;
+    const struct mem_near *block = island_near(w->island, addr);
+    *first = (struct copy_lane){addr, f->size, (uint32_t)off, NULL};
+    return block && block->bytes - (addr - block->addr) >= bytes;
+}
+
 /* The lanes' places if all copy whole words from one object to this CTA's shared memory. False: no, or unknown. */
 static bool find_together(struct warp *w, const struct insn *in, uint32_t mask, struct copy_op *c) {
     const struct copy_form *f = in->data;
@@ -233,8 +280,7 @@ static bool find_together(struct warp *w, const struct insn *in, uint32_t mask, 
     if (f->bytes || f->skip || !warp_span(w, &in->o[0], mask, XS_SHARED_CTA, f->size, f->size, true, &to) ||
         !warp_span(w, &in->o[1], mask, XS_GLOBAL, f->size, f->size, false, &from))
         return false;
-    c->row = to.affine && to.stride == f->size && from.affine && from.stride == f->size;
-    WARP_FOR_LANES(l, c->row ? 1 : mask) {
+    WARP_FOR_LANES(l, mask) {
         c->lane[l].addr = from.base + warp_span_at(&from, l);
         c->lane[l].bytes = f->size;
         c->lane[l].off = (uint32_t)warp_span_at(&to, l);
@@ -258,22 +304,35 @@ static bool find_each(struct warp *w, const struct insn *in, uint32_t mask, stru
     return true;
 }
 
+/* An operation that keeps the places of so many lanes. In flight each counts as much (ASYNC_MAX_BYTES). */
+static struct copy_op *new_copy(struct warp *w, const struct insn *in, uint32_t mask, uint32_t kept) {
+    const size_t size = sizeof(struct copy_op), lane = sizeof(struct copy_lane);
+    struct copy_op *c = async_op_create_with(size, kept * lane, &copy_kind, "cp.async", w->cta, NULL);
+    warp_set_origin(w, in, mask, &c->op.origin);
+    c->op.bytes = (uint32_t)(size + MACH_WARP * lane);
+    return c;
+}
+
 static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct copy_form *f = in->data;
     if (!warp_address_known(w, in, &in->o[0], mask) || !warp_address_known(w, in, &in->o[1], mask))
         return WARP_FAULT;
-    struct mach_origin origin = warp_origin(w, in, mask);
-    const size_t lanes = MACH_WARP * sizeof(struct copy_lane);
-    struct copy_op *c = async_op_create_with(sizeof *c, lanes, &copy_kind, "cp.async", w->cta, &origin);
+    struct copy_lane first;
+    const bool row = find_row(w, in, mask, &first);
+    const uint32_t counts = isa_group_lanes(w, ASYNC_COPY, mask);
+    struct copy_op *c = new_copy(w, in, mask, row && counts == 1 ? 1 : MACH_WARP);
     c->lanes = mask;
     c->size = f->size;
-    c->whole = find_together(w, in, mask, c);
+    c->row = row;
+    c->counts = counts;
+    if (row)
+        c->lane[0] = first;
+    c->whole = row || find_together(w, in, mask, c);
     if (!c->whole && !find_each(w, in, mask, c)) {
         async_op_free(&c->op);
         return WARP_FAULT;
     }
-    c->counts = isa_group_lanes(w, ASYNC_COPY, mask);
-    WARP_FOR_LANES(l, c->counts) {
+    WARP_FOR_LANES(l, counts) {
         struct tma_track *track = isa_group_open(w, ASYNC_COPY, l);
         c->lane[l].track = track;
         track->reading++;

@@ -67,14 +67,7 @@ REACH_INLINE const struct mem_near *reach_near_block(const struct warp *w, uint6
     return mem_is_near(&near[0], addr) ? &near[0] : mem_is_near(&near[1], addr) ? &near[1] : NULL;
 }
 static inline const struct mem_near *reach_block(const struct warp *w, uint64_t addr) {
-    const struct mem_near *found = reach_near_block(w, addr);
-    struct mem_near *near = w->island->near, other = near[0];
-    if (found)
-        return found;
-    if (!mem_find_near(w->gpu->mem, addr, &near[0]))
-        return NULL;
-    near[1] = other;
-    return &near[0];
+    return island_near(w->island, addr);
 }
 
 /* Is the first lane's access the start of a row? False: no, or it leaves what it is in. */

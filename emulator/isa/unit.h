@@ -20,7 +20,7 @@ static ALWAYS_INLINE void unit_copy(void *d, const void *s, unsigned bytes) {
 /* clang-format off */
 #define ISA_UNIT_FAMILIES(F) \
     F(arithmetic) F(integer) F(float) F(compare) F(select) F(logic) F(move) F(permute) F(convert) F(memory) \
-    F(mma) F(warp)
+    F(mma) F(warp) F(cp_async) F(cp_async_arrive)
 /* clang-format on */
 
 #if defined(ISA_UNIT)
@@ -39,6 +39,8 @@ static ALWAYS_INLINE void unit_copy(void *d, const void *s, unsigned bytes) {
 #define isa_bind_memory ISA_UNIT_NAME(isa_bind_memory)
 #define isa_bind_mma ISA_UNIT_NAME(isa_bind_mma)
 #define isa_bind_warp ISA_UNIT_NAME(isa_bind_warp)
+#define isa_bind_cp_async ISA_UNIT_NAME(isa_bind_cp_async)
+#define isa_bind_cp_async_arrive ISA_UNIT_NAME(isa_bind_cp_async_arrive)
 #define alu_bind_half ISA_UNIT_NAME(alu_bind_half)
 #define alu_bind_narrow ISA_UNIT_NAME(alu_bind_narrow)
 #endif

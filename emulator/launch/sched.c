@@ -48,6 +48,10 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
             struct warp *w = &cta->warps[i];
             if (!warp_runnable(w))
                 continue;
+            if (warp_waits_on(w)) {
+                ran = *busy = true;
+                continue;
+            }
             if (island_late(cl->island))
                 return ran;
             ran |= warp_run(w, quantum) > 0;

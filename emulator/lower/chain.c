@@ -6,9 +6,11 @@
 /* Writes no register. */
 static bool stores(const struct insn *in) { return in->o[0].kind == WARP_MEM; }
 
-/* What has no link of its own writes one register or memory: a pair of predicates has two. */
+/* What has no link of its own writes one register or memory: a pair of predicates has two. An operation may have to run
+ * before the next instruction (machine/async.h). */
 static bool is_link(const struct insn *in) {
-    if (!in->straight || in->guard != WARP_SINK || !in->num_opnds || in->src->operands[0].kind == PTX_OPND_PAIR)
+    if (!in->straight || in->guard != WARP_SINK || !in->num_opnds || in->src->operands[0].kind == PTX_OPND_PAIR ||
+        in->src->op == PTX_OP_cp_async || in->src->op == PTX_OP_mbarrier_arrive)
         return false;
     return (in->o[0].kind == WARP_SLOT && in->o[0].slot >= 0) || stores(in);
 }

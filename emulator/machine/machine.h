@@ -294,6 +294,19 @@ static inline void mach_wake(struct cta *cta) {
     isl->woken = cta;
 }
 
+/* The allocation that holds addr, most often one of the two that were found last; NULL: none. */
+static inline const struct mem_near *island_near(struct island *isl, uint64_t addr) {
+    struct mem_near *near = isl->near, other = near[0];
+    if (mem_is_near(&near[0], addr))
+        return &near[0];
+    if (mem_is_near(&near[1], addr))
+        return &near[1];
+    if (!mem_find_near(isl->gpu->mem, addr, &near[0]))
+        return NULL;
+    near[1] = other;
+    return &near[0];
+}
+
 /* The peer of a CTA in its pair (rank ^ 1), or NULL when the cluster has no such CTA (9.7.16.5.1). */
 struct cta *cta_peer(struct cta *cta);
 

@@ -22,11 +22,8 @@ struct worker_block { /* before the bytes that are given out */
     uint32_t order; /* of its size, this header included */
 };
 
-static uint32_t order_of(size_t bytes) {
-    uint32_t order = 8;
-    while (order < 40 && ((size_t)1 << order) < bytes)
-        order++;
-    return order;
+static uint32_t order_of(size_t bytes) { /* at most SIZE_MAX / 2 */
+    return bytes <= 256 ? 8 : 64 - (uint32_t)__builtin_clzll(bytes - 1);
 }
 
 void *worker_alloc(struct worker *w, size_t bytes) { return worker_alloc_zeroed(w, bytes, bytes); }

@@ -165,9 +165,14 @@ static uint64_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
         }
         ran++;
         isl->clock++;
-        if (mask && (in->fn(w, in, mask) != WARP_NEXT || isl->fault)) {
-            *status = WARP_FAULT;
-            break;
+        if (mask) {
+            *status = in->fn(w, in, mask);
+            if (isl->crowded)
+                async_make_room(w->cta);
+            if (*status != WARP_NEXT || isl->fault) {
+                *status = WARP_FAULT;
+                break;
+            }
         }
         in++;
     }
@@ -293,6 +298,18 @@ uint32_t warp_step_straight(struct warp *w, struct group *g, uint32_t n) {
     w->g = g;
     warp_load_frame(w);
     return (uint32_t)run_straight(w, &w->func->code[g->pc], n, n, &s);
+}
+
+bool warp_waits_on(struct warp *w) {
+    struct group *g = w->groups;
+    if (w->num_groups != 1 || g->state != GROUP_WAITING || !g->wait.left || !*g->wait.left || w->before ||
+        w->island->crowded)
+        return false;
+    w->yielded = false;
+    w->g = g;
+    g->epoch = w->cta->epoch;
+    w->island->clock++;
+    return true;
 }
 
 uint64_t warp_run(struct warp *w, uint64_t budget) {

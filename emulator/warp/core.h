@@ -57,6 +57,9 @@ static inline void warp_load_frame(struct warp *w) {
 uint64_t warp_run(struct warp *w, uint64_t budget);
 /* Has the warp a group that would do something? */
 bool warp_runnable(struct warp *w);
+/* The warp is runnable: would its instruction only suspend it again, as its wait says (struct warp_wait, `left`)? Then
+ * that has happened, and it counts as an instruction that was run. */
+bool warp_waits_on(struct warp *w);
 
 /* MACH_SCHED_MODEL: groups are run by their times. Groups whose wait may be over become ready at `now`; true when there
  * was one. */

@@ -3,17 +3,23 @@
 
 #include <stdio.h>
 
-struct mach_origin warp_origin(const struct warp *w, const struct insn *in, uint32_t lanes) {
-    struct mach_origin o = {.site = &in->src->site};
-    o.thread = (struct diag_thread){
-        .cta = w->cta->id,
-        .cluster_rank = w->cta->rank,
-        .cluster_size = w->cta->cluster->num_ctas,
-        .warp = w->index,
-        .lanes = lanes,
-    };
+void warp_set_origin(const struct warp *w, const struct insn *in, uint32_t lanes, struct mach_origin *o) {
+    struct diag_thread *t = &o->thread; /* word by word: a copy of what was just written has to wait for it */
+    o->site = &in->src->site;
+    t->cta.x = w->cta->id.x;
+    t->cta.y = w->cta->id.y;
+    t->cta.z = w->cta->id.z;
+    t->cluster_rank = w->cta->rank;
+    t->cluster_size = w->cta->cluster->num_ctas;
+    t->warp = w->index;
+    t->lanes = lanes;
     if (lanes)
-        o.thread.tid = warp_tid(w, warp_lowest(lanes));
+        warp_set_tid(w, warp_lowest(lanes), &t->tid);
+}
+
+struct mach_origin warp_origin(const struct warp *w, const struct insn *in, uint32_t lanes) {
+    struct mach_origin o = {0};
+    warp_set_origin(w, in, lanes, &o);
     return o;
 }
 

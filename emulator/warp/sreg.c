@@ -1,10 +1,18 @@
 /* warp/sreg.c - special registers that do not change while a thread lives (PTX ISA section 10). */
 #include "warp/core.h"
 
+void warp_set_tid(const struct warp *w, uint32_t lane, struct diag_dim3 *tid) {
+    const struct diag_dim3 *b = &w->grid->block;
+    const uint32_t n = w->index * MACH_WARP + lane, row = n < b->x ? 0 : n / b->x; /* mostly no division */
+    tid->x = row ? n % b->x : n;
+    tid->y = row ? row % b->y : 0;
+    tid->z = row ? row / b->y : 0;
+}
+
 struct diag_dim3 warp_tid(const struct warp *w, uint32_t lane) {
-    uint32_t n = w->index * MACH_WARP + lane;
-    struct diag_dim3 b = w->grid->block;
-    return (struct diag_dim3){n % b.x, n / b.x % b.y, n / (b.x * b.y)};
+    struct diag_dim3 tid;
+    warp_set_tid(w, lane, &tid);
+    return tid;
 }
 
 /* Registers with three components follow each other as x, y, z in sregs.def. */

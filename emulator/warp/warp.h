@@ -22,6 +22,7 @@ struct warp_wait {
     uint32_t addr;  /* shared address or barrier number */
     uint64_t value;
     const struct insn *in;
+    const uint32_t *left; /* all lanes wait, unguarded, while this is not 0; or NULL */
 };
 
 /* What lanes of a warp waited for last: for the report of what they then find unwritten. */
@@ -212,6 +213,8 @@ enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lane
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what);
 /* Who executes this: for asynchronous operations. */
 struct mach_origin warp_origin(const struct warp *w, const struct insn *in, uint32_t lanes);
+/* Writes it where there are zeros, but for the operation. */
+void warp_set_origin(const struct warp *w, const struct insn *in, uint32_t lanes, struct mach_origin *o);
 /* The same for events, without order and scope. */
 static inline struct event_by warp_by(const struct warp *w, const struct insn *in, uint32_t lanes) {
     return (struct event_by){
@@ -241,6 +244,7 @@ bool warp_next_part(const struct warp *w, const struct insn *in, struct warp_par
 
 /* %tid of a lane. */
 struct diag_dim3 warp_tid(const struct warp *w, uint32_t lane);
+void warp_set_tid(const struct warp *w, uint32_t lane, struct diag_dim3 *tid);
 
 /* --- lane addresses (warp/address.c) ------------------------------------------------------------------------------ */
 
