@@ -26,6 +26,8 @@
 #define POLL_LIMIT_TIMED 1024u /* under MACH_SCHED_MODEL, where they take time */
 #define PEEK_TURNS 8u
 
+#define INLINE static inline __attribute__((always_inline))
+
 DIAG(bad_parity) = {
     DIAG_HEAD(ERROR, "mbarrier-parity", "9.7.13.15.16"),
     .rule = "the phase parity is 0 for even phases and 1 for odd ones",
@@ -125,16 +127,28 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
 
 /* --- arrive, arrive_drop ------------------------------------------------------------------------------------------ */
 
+/* Are all 32 words, or pairs of them, the same? */
+INLINE bool all_the_same(const uint32_t *b, unsigned bits) {
+    typedef uint64_t two __attribute__((vector_size(16), aligned(4), may_alias));
+    const uint64_t pair = b[0] | (uint64_t)b[bits == 64] << 32;
+    const two first = {pair, pair}, *v = (const two *)b;
+    two rest = {0};
+    for (unsigned i = 0; i < bits / 4; i += 8, v += 8)
+        rest |= (((v[0] ^ first) | (v[1] ^ first)) | ((v[2] ^ first) | (v[3] ^ first))) |
+                (((v[4] ^ first) | (v[5] ^ first)) | ((v[6] ^ first) | (v[7] ^ first)));
+    return !(rest[0] | rest[1]);
+}
+
 /* Do all lanes of `mask` name one object, by addresses that are known? */
-static bool name_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
+INLINE bool name_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
     const uint32_t first = warp_lowest(mask);
     uint64_t rest = 0;
     if (!f->addr->has_base)
         return true;
-    const uint32_t *const b = warp_src32(w, f->addr->slot), words = f->addr->bits / 32;
+    const uint32_t *const b = warp_src32(w, f->addr->slot);
     if (mask == WARP_ALL_LANES)
-        rest = (uint64_t)memcmp(b, b + words, (MACH_WARP - 1) * words * sizeof *b);
-    else if (words == 2)
+        return !warp_poison(w, f->addr->slot) && (f->addr->bits == 64 ? all_the_same(b, 64) : all_the_same(b, 32));
+    if (f->addr->bits == 64)
         WARP_FOR_LANES(l, mask) { rest |= warp_src64(w, f->addr->slot)[l] ^ warp_src64(w, f->addr->slot)[first]; }
     else
         WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
@@ -143,25 +157,28 @@ static bool name_the_same(const struct warp *w, const struct mbar_form *f, uint3
 
 /* The lanes arrive at one object of their CTA with one count, within its phase, and nobody wants to know of each: then
  * all are one arrival. False: nothing has happened. */
-static bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask, uint64_t states[MACH_WARP]) {
+static inline bool arrive_together(struct warp *w, const struct insn *in, uint32_t mask, uint64_t states[MACH_WARP]) {
     const struct mbar_form *f = in->data;
-    const uint32_t first = warp_lowest(mask), lanes = (uint32_t)__builtin_popcount(mask);
-    const uint32_t value = f->value ? warp_u32(w, f->value, first) : 1, bytes = f->expect_tx ? value : 0;
-    const uint32_t count = f->expect_tx ? 1 : value;
-    const uint64_t addr = warp_address(w, f->addr, first);
-    uint32_t off;
-    if (lanes == 1 || f->generic || f->drop || f->no_complete || (f->value && !f->value->is_imm) ||
-        (f->has_state && bytes) || w->gpu->apart & WANT_MBARRIER || (bytes && events_wanted(w->gpu, WANT_MBARRIER)) ||
-        !name_the_same(w, f, mask) || addr % 8 || addr > UINT32_MAX ||
-        smem_resolve(w->cta, (uint32_t)addr, 8, &off) != w->cta)
+    const struct warp_opnd *const o = f->addr;
+    const uint32_t first = warp_lowest(mask);
+    if (!f->together || !(mask & (mask - 1)) || w->gpu->apart & WANT_MBARRIER ||
+        (f->bytes && events_wanted(w->gpu, WANT_MBARRIER)) || !name_the_same(w, f, mask))
+        return false;
+    uint64_t off = (uint64_t)o->offset - ((uint64_t)w->cta->rank << MACH_SMEM_RANK_SHIFT);
+    if (o->has_base)
+        off += o->bits == 64 ? warp_src64(w, o->slot)[first] : warp_src32(w, o->slot)[first];
+    if (off > UINT32_MAX)
         return false;
     const struct event_by by = isa_mbar_actor(w, in, mask);
-    if (mbar_arrive_together(&by, w->cta, off, bytes, count, lanes, &states[first]) != MBAR_OK)
+    if (mbar_arrive_together(&by, w->cta, (uint32_t)off, f->bytes, f->count, f->has_state ? &states[first] : NULL) !=
+        MBAR_OK)
         return false;
+    if (!f->has_state)
+        return true;
     uint64_t state = states[first]; /* each lane's has the arrivals before it, in the lowest bits */
-    WARP_FOR_LANES(l, f->has_state ? mask : 0) {
+    WARP_FOR_LANES(l, mask) {
         states[l] = state;
-        state -= count;
+        state -= f->count;
     }
     return true;
 }
@@ -461,6 +478,11 @@ static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->dst = f->has_state ? in->o[0].slot : WARP_SINK;
     f->addr = &in->o[1];
     f->value = in->num_opnds == 3 ? &in->o[2] : NULL;
+    const uint32_t value = f->value && f->value->is_imm ? (uint32_t)f->value->more->src->imm : 1;
+    f->bytes = f->expect_tx ? value : 0;
+    f->count = f->expect_tx ? 1 : value;
+    f->together =
+        !f->generic && !f->drop && !f->no_complete && !(f->value && !f->value->is_imm) && !(f->has_state && f->bytes);
     in->fn = do_arrive;
     return true;
 }

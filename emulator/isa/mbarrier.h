@@ -12,6 +12,8 @@ struct mbar_form {
     bool expect_tx, drop, no_complete, parity;
     bool has_state; /* arrive returns the state */
     bool is_try;
+    bool together;                        /* of arrive: lanes that name one object may arrive there at once, */
+    uint32_t count, bytes;                /*  each with this */
     const struct warp_opnd *addr, *value; /* value: count or bytes; NULL: count 1 */
     warp_slot dst;                        /* state or predicate; WARP_SINK */
 };

@@ -8,6 +8,7 @@
 /* 9.7.13.15.2: largest expected and pending arrival count, and largest magnitude of the tx-count. */
 #define MBAR_MAX_COUNT 0xfffffu
 #define MBAR_TAG 2u /* neither all zeros nor all ones: both are what overwriting usually leaves */
+#define INLINE static inline __attribute__((always_inline))
 
 struct mbar {
     uint32_t pending, expected;
@@ -23,8 +24,7 @@ static uint64_t mbar_pack(const struct mbar *b) {
 static bool mbar_unpack(uint64_t bits, struct mbar *b) {
     b->pending = (uint32_t)bits & MBAR_MAX_COUNT;
     b->expected = (uint32_t)(bits >> 20) & MBAR_MAX_COUNT;
-    uint32_t tx = (uint32_t)(bits >> 40) & 0x1fffff;
-    b->tx = tx & 0x100000 ? (int64_t)tx - 0x200000 : (int64_t)tx;
+    b->tx = (int64_t)(bits << 3) >> 43;
     b->phase = (uint32_t)(bits >> MBAR_PHASE_BIT) & 1;
     return bits >> 62 == MBAR_TAG && b->tx >= -(int64_t)MBAR_MAX_COUNT;
 }
@@ -42,35 +42,39 @@ static inline uint32_t mbar_find(const struct cta *cta, uint32_t off) {
     return i < cta->num_mbars && cta->mbars[i].off == off ? i : mbar_search(cta, off);
 }
 
-static struct mach_mbar *mbar_object(struct cta *cta, uint32_t off) { return &cta->mbars[mbar_find(cta, off)]; }
-
 /* Sets the bit of who it is in `parts` of the object's phase. */
 static void take_part(const struct event_by *by, uint32_t *parts) {
     if (by->cta && by->warp < MACH_MAX_WARPS)
         parts[by->cta->rank] |= 1u << by->warp;
 }
 
-static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mbar *b) {
+/* Finds the object and its state. */
+static inline enum mbar_error mbar_open(const struct cta *cta, uint32_t off, struct mach_mbar **object,
+                                        struct mbar *b) {
     if (cta->live_warps == 0)
         return MBAR_CTA_EXITED;
     uint32_t i = mbar_find(cta, off);
     if (i == cta->num_mbars)
         return MBAR_NOT_INITIALISED;
+    *object = &cta->mbars[i];
     uint64_t bits;
     memcpy(&bits, cta->smem + off, sizeof bits);
-    return bits == cta->mbars[i].bits && mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
+    return bits == (*object)->bits && mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
 }
 
-/* These lanes of somebody did `kind` to the object, which is *b then. */
-static void mbar_tell(const struct event_by *by, uint32_t lanes, enum event_sync_kind kind, struct cta *cta,
-                      uint32_t off, const struct mbar *b, uint32_t count, uint32_t bytes) {
-    if (!events_wanted(cta->gpu, WANT_MBARRIER))
-        return;
+static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mbar *b) {
+    struct mach_mbar *object;
+    return mbar_open(cta, off, &object, b);
+}
+
+static __attribute__((noinline)) void mbar_send(const struct event_by *by, uint32_t lanes, enum event_sync_kind kind,
+                                                struct cta *cta, const struct mach_mbar *object, const struct mbar *b,
+                                                uint32_t count, uint32_t bytes) {
     struct event_sync e = {.by = *by,
                            .kind = kind,
                            .owner = cta,
-                           .off = off,
-                           .phase = cta->mbars[mbar_find(cta, off)].phases,
+                           .off = object->off,
+                           .phase = object->phases,
                            .count = count,
                            .bytes = bytes,
                            .pending = b->pending,
@@ -79,13 +83,20 @@ static void mbar_tell(const struct event_by *by, uint32_t lanes, enum event_sync
     events_send_sync(cta->gpu, &e);
 }
 
+/* These lanes of somebody did `kind` to the object, which is *b then. */
+static inline void mbar_tell(const struct event_by *by, uint32_t lanes, enum event_sync_kind kind, struct cta *cta,
+                             const struct mach_mbar *object, const struct mbar *b, uint32_t count, uint32_t bytes) {
+    if (events_wanted(cta->gpu, WANT_MBARRIER))
+        mbar_send(by, lanes, kind, cta, object, b, count, bytes);
+}
+
 /* 9.7.13.15.6: with no pending arrival and a tx-count of zero the phase completes and the next one begins; lanes `last`
  * end it. */
-static void mbar_store(const struct event_by *by, uint32_t last, struct cta *cta, uint32_t off, struct mbar *b) {
-    struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
+static inline void mbar_store(const struct event_by *by, uint32_t last, struct cta *cta, struct mach_mbar *object,
+                              struct mbar *b) {
     const bool complete = b->pending == 0 && b->tx == 0;
     if (complete) {
-        mbar_tell(by, last, SYNC_MBAR_PHASE, cta, off, b, 0, 0);
+        mbar_tell(by, last, SYNC_MBAR_PHASE, cta, object, b, 0, 0);
         b->phase ^= 1;
         b->pending = b->expected;
         object->phases++;
@@ -93,7 +104,7 @@ static void mbar_store(const struct event_by *by, uint32_t last, struct cta *cta
         object->now = (struct mach_mbar_phase){0};
     }
     uint64_t bits = mbar_pack(b);
-    memcpy(cta->smem + off, &bits, sizeof bits);
+    memcpy(cta->smem + object->off, &bits, sizeof bits);
     object->bits = bits;
     object->used = true;
     cta->island->progress++;
@@ -166,10 +177,11 @@ enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t 
 }
 
 /* 9.7.13.15.7, .14: one arrive-on operation, after an expect-tx of `bytes`. If it ends the phase, lanes `last` do. */
-static enum mbar_error mbar_arrive_on(const struct event_by *by, uint32_t last, struct cta *cta, uint32_t off,
+INLINE enum mbar_error mbar_arrive_on(const struct event_by *by, uint32_t last, struct cta *cta, uint32_t off,
                                       uint32_t bytes, uint32_t count, bool drop, uint64_t *state) {
+    struct mach_mbar *object;
     struct mbar b;
-    enum mbar_error e = mbar_load(cta, off, &b);
+    enum mbar_error e = mbar_open(cta, off, &object, &b);
     if (e != MBAR_OK)
         return e;
     if (count == 0 || count > MBAR_MAX_COUNT)
@@ -179,28 +191,28 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, uint32_t last, 
     if (b.tx + (int64_t)bytes > (int64_t)MBAR_MAX_COUNT)
         return MBAR_TX_RANGE;
     if (state)
-        *state = mbar_pack(&b);
-    struct mach_mbar *object = mbar_object(cta, off);
+        *state = object->bits;
     struct mach_mbar_phase *now = &object->now;
     object->ranks |= by->cta ? 1u << by->cta->rank : 0;
     take_part(by, now->arrived);
     now->announced += bytes;
     b.tx += bytes;
     if (bytes)
-        mbar_tell(by, by->lanes, SYNC_MBAR_EXPECT_TX, cta, off, &b, 0, bytes);
+        mbar_tell(by, by->lanes, SYNC_MBAR_EXPECT_TX, cta, object, &b, 0, bytes);
     b.pending -= count;
     if (drop)
         b.expected -= count;
-    mbar_tell(by, by->lanes, drop ? SYNC_MBAR_DROP : SYNC_MBAR_ARRIVE, cta, off, &b, count, 0);
-    mbar_store(by, last, cta, off, &b);
+    mbar_tell(by, by->lanes, drop ? SYNC_MBAR_DROP : SYNC_MBAR_ARRIVE, cta, object, &b, count, 0);
+    mbar_store(by, last, cta, object, &b);
     return MBAR_OK;
 }
 
 enum mbar_error mbar_arrive_together(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
-                                     uint32_t count, uint32_t times, uint64_t *state) {
+                                     uint32_t count, uint64_t *state) {
     if (count > MBAR_MAX_COUNT || bytes > MBAR_MAX_COUNT)
         return MBAR_BAD_COUNT;
-    const uint32_t last = 1u << (31 - __builtin_clz(by->lanes));
+    const uint32_t last = 1u << (31 - __builtin_clz(by->lanes)), all = 0xffffffff;
+    const uint32_t times = by->lanes == all ? MACH_WARP : (uint32_t)__builtin_popcount(by->lanes);
     return mbar_arrive_on(by, last, cta, off, times * bytes, times * count, false, state);
 }
 
@@ -215,34 +227,36 @@ enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta
 }
 
 enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off) {
+    struct mach_mbar *object;
     struct mbar b;
-    enum mbar_error e = mbar_load(cta, off, &b);
+    enum mbar_error e = mbar_open(cta, off, &object, &b);
     if (e != MBAR_OK)
         return e;
     if (b.pending == MBAR_MAX_COUNT)
         return MBAR_BAD_COUNT;
     b.pending++;
-    mbar_tell(by, by->lanes, SYNC_MBAR_PENDING, cta, off, &b, 1, 0);
-    mbar_store(by, by->lanes, cta, off, &b);
+    mbar_tell(by, by->lanes, SYNC_MBAR_PENDING, cta, object, &b, 1, 0);
+    mbar_store(by, by->lanes, cta, object, &b);
     return MBAR_OK;
 }
 
 static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, uint32_t off, enum event_sync_kind kind,
                                    uint32_t bytes) {
+    struct mach_mbar *object;
     struct mbar b;
-    enum mbar_error e = mbar_load(cta, off, &b);
+    enum mbar_error e = mbar_open(cta, off, &object, &b);
     if (e != MBAR_OK)
         return e;
     const int64_t tx = kind == SYNC_MBAR_EXPECT_TX ? b.tx + bytes : b.tx - bytes;
     if (tx > (int64_t)MBAR_MAX_COUNT || tx < -(int64_t)MBAR_MAX_COUNT)
         return MBAR_TX_RANGE;
-    struct mach_mbar_phase *now = &mbar_object(cta, off)->now;
+    struct mach_mbar_phase *now = &object->now;
     if (kind == SYNC_MBAR_COMPLETE_TX)
         take_part(by, now->brought);
     *(kind == SYNC_MBAR_EXPECT_TX ? &now->announced : &now->came) += bytes;
     b.tx = tx;
-    mbar_tell(by, by->lanes, kind, cta, off, &b, 0, bytes);
-    mbar_store(by, by->lanes, cta, off, &b);
+    mbar_tell(by, by->lanes, kind, cta, object, &b, 0, bytes);
+    mbar_store(by, by->lanes, cta, object, &b);
     return MBAR_OK;
 }
 

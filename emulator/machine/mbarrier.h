@@ -57,10 +57,10 @@ enum mbar_error mbar_complete_tx(const struct event_by *by, struct cta *cta, uin
 /* expect_tx followed by arrive with count 1, as one step (no phase can complete in between). */
 enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
                                       bool drop, uint64_t *state);
-/* `times` arrivals, one by each of by->lanes, each with `count` and after an expect_tx of `bytes`, as one step. On an
+/* An arrival by each of by->lanes, each with `count` and after an expect_tx of `bytes`, as one step. On an
  * error nothing has happened. */
 enum mbar_error mbar_arrive_together(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
-                                     uint32_t count, uint32_t times, uint64_t *state);
+                                     uint32_t count, uint64_t *state);
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
 enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off);
 /* A warp of the CTA has found a phase of the object complete. True: it had found the same one before. */
