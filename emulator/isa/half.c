@@ -229,7 +229,75 @@ HALF(u16x2)
 #define TANH_BF16(a) num_tanh_approx_h(NUM_BF16, (uint16_t)(a))
 #define EX2_F16(a) num_ex2_approx_h(NUM_F16, (uint16_t)(a), 0)
 #define EX2_BF16(a) num_ex2_approx_h(NUM_BF16, (uint16_t)(a), NUM_FTZ)
-#if defined(ISA_UNIT)
+#if defined(ISA_VECTORS)
+/* 2^(i / 16) */
+static const float f16_powers[16] = {0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
+                                     0x1.306fe0p+0f, 0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
+                                     0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+                                     0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+static ALU_INLINE __m512 f16_step(__m512 a, __m512 x, float b) { return _mm512_fmadd_ps(a, x, _mm512_set1_ps(b)); }
+/* Of the table's 16 values that which the low 4 bits of `index` choose. */
+static ALU_INLINE __m512 f16_at(const float *table, __m512 index) {
+    return _mm512_permutexvar_ps(_mm512_castps_si512(index), _mm512_loadu_ps(table));
+}
+
+/* 2^n 2^r, n the multiple of 1 / 16 next to x. As in half_ex2, the middle of two codes is above it, but for an integer.
+ * The tests compare all codes of this and of f16_tanh. */
+static ALU_INLINE __m512 f16_ex2(__m512 x) {
+    const __m512 r = _mm512_reduce_ps(x, 4 << 4 | _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512 t = f16_at(f16_powers, _mm512_add_ps(x, _mm512_set1_ps(0x1.8p19f))); /* 16 n in the low bits */
+    const __m512 p = f16_step(f16_step(_mm512_set1_ps(0x1.c6b08ep-5f), r, 0x1.ebfbe0p-3f), r, 0x1.62e430p-1f);
+    const __m512i d = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_mul_ps(t, r), p, t)), last = _mm512_set1_epi32(1);
+    const __mmask16 above = _mm512_cmp_ps_mask(r, _mm512_setzero_ps(), _CMP_NEQ_OQ);
+    return _mm512_scalef_ps(_mm512_castsi512_ps(_mm512_mask_or_epi32(d, above, d, last)), _mm512_sub_ps(x, r));
+}
+
+/* tanh(n w + t), n below 16, w = 5/16, |t| <= w/2, as a polynomial of t: of each coefficient the 16 values. Above 15 w
+ * the code is that of 1. */
+static const float f16_tanhs[6][16] = {
+    {0x0.000000p+0f, 0x1.35f988p-2f, 0x1.1bf47ep-1f, 0x1.77d83ap-1f, 0x1.b2523cp-1f, 0x1.d4e6f4p-1f, 0x1.e8789ep-1f,
+     0x1.f3451ep-1f, 0x1.f92582p-1f, 0x1.fc51f6p-1f, 0x1.fe06ecp-1f, 0x1.fef168p-1f, 0x1.ff6f18p-1f, 0x1.ffb26ap-1f,
+     0x1.ffd678p-1f, 0x1.ffe9c4p-1f},
+    {0x1.000000p+0f, 0x1.d11574p-1f, 0x1.6284c4p-1f, 0x1.d834d2p-2f, 0x1.1f2512p-2f, 0x1.4a4584p-3f, 0x1.6fcfa6p-4f,
+     0x1.924bd2p-5f, 0x1.b3afe2p-6f, 0x1.d553f8p-7f, 0x1.f81bd8p-8f, 0x1.0e505ap-8f, 0x1.21a7aep-9f, 0x1.363ddep-10f,
+     0x1.4c3652p-11f, 0x1.63b170p-12f},
+    {0x0.000000p+0f, -0x1.198bd4p-2f, -0x1.89393cp-2f, -0x1.5aa394p-2f, -0x1.e72bc2p-3f, -0x1.2e797ep-3f,
+     -0x1.5ee8ccp-4f, -0x1.884abcp-5f, -0x1.add9e4p-6f, -0x1.d1f30ap-7f, -0x1.f628dap-8f, -0x1.0dc084p-8f,
+     -0x1.2154a2p-9f, -0x1.360db2p-10f, -0x1.4c1a1ep-11f, -0x1.63a0a4p-12f},
+    {-0x1.5550a8p-2f, -0x1.c1a4a6p-3f, -0x1.245040p-6f, 0x1.843270p-4f, 0x1.bba5acp-4f, 0x1.4dd812p-4f, 0x1.a85c6ap-5f,
+     0x1.f0e23ap-6f, 0x1.16df28p-6f, 0x1.322982p-7f, 0x1.4c3178p-8f, 0x1.662fc2p-9f, 0x1.80ec96p-10f, 0x1.9ceb30p-11f,
+     0x1.ba869ap-12f, 0x1.da0360p-13f},
+    {0x0.000000p+0f, 0x1.3e704ep-3f, 0x1.189ae0p-3f, 0x1.677432p-5f, -0x1.8a4696p-7f, -0x1.9d1006p-6f, -0x1.55723ep-6f,
+     -0x1.becd90p-7f, -0x1.089210p-7f, -0x1.2a7ccap-8f, -0x1.488082p-9f, -0x1.64dfe6p-10f, -0x1.810bf8p-11f,
+     -0x1.9dedf0p-12f, -0x1.bc1cfap-13f, -0x1.dc00a4p-14f},
+    {0x1.0d104cp-3f, 0x1.74bb92p-5f, -0x1.bae26ap-5f, -0x1.b11986p-5f, -0x1.3d40fcp-6f, -0x1.c9a62ep-12f,
+     0x1.2ccde2p-8f, 0x1.165e4cp-8f, 0x1.76e332p-9f, 0x1.c09aa4p-10f, 0x1.fc5dc2p-11f, 0x1.185458p-11f, 0x1.30dc30p-12f,
+     0x1.491a7ap-13f, 0x1.61e3c4p-14f, 0x1.7bc08ep-15f}};
+static ALU_INLINE __m512 f16_tanh(__m512 x) {
+    const __m512 sign = _mm512_set1_ps(-0.0f), width = _mm512_set1_ps(0.3125f);
+    const __m512 size = _mm512_min_ps(_mm512_andnot_ps(sign, x), _mm512_set1_ps(15 * 0.3125f));
+    const __m512 s = f16_step(size, _mm512_set1_ps(3.2f), 0x1.8p23f); /* n in the low bits */
+    const __m512 t = _mm512_fnmadd_ps(_mm512_sub_ps(s, _mm512_set1_ps(0x1.8p23f)), width, size);
+    __m512 p = f16_at(f16_tanhs[5], s);
+    UNROLL
+    for (unsigned i = 5; i-- > 0;)
+        p = _mm512_fmadd_ps(p, t, f16_at(f16_tanhs[i], s));
+    return _mm512_or_ps(p, _mm512_and_ps(sign, x));
+}
+
+#define APPROX_F16(name, t, keep)                                                                                      \
+    static ALU_INLINE void name##_##t##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                  \
+        uint32_t d[MACH_WARP], *pd = warp_fast_dst(w, in, 0);                                                          \
+        __m256i_u *const to = (void *)(mask == WARP_ALL_LANES && keep == UINT32_MAX ? pd : d);                         \
+        UNROLL                                                                                                         \
+        for (unsigned i = 0; i < 4; i++)                                                                               \
+            to[i] = _mm512_cvtps_ph(vector_canonical_of(f16_of(w, in, 1, i), f16_##name(f16_of(w, in, 1, i))),         \
+                                    _MM_FROUND_TO_NEAREST_INT);                                                        \
+        if (mask != WARP_ALL_LANES || keep != UINT32_MAX)                                                              \
+            ALU_SET_ONE(mask, pd, d[l] & keep);                                                                        \
+    }                                                                                                                  \
+    ALU_HANDLER(name##_##t, 1)
+#elif defined(ISA_UNIT)
 #define APPROX_F16(name, t, keep)                                                                                      \
     static ALU_INLINE void name##_##t##_lanes(struct warp *w, const struct insn *in, uint32_t mask) {                  \
         float x[HALVES];                                                                                               \
@@ -241,6 +309,8 @@ HALF(u16x2)
         ALU_SET_ONE(mask, pd, d[l] & keep);                                                                            \
     }                                                                                                                  \
     ALU_HANDLER(name##_##t, 1)
+#endif
+#if defined(ISA_UNIT)
 #define OF_BF16(name, a) half_bf16_of_f32(num_f32_bits(half_##name(num_f32_from_bits(a), true)))
 #define APPROX_HALF(name, NAME)                                                                                        \
     APPROX_F16(name, f16, 0xffff)                                                                                      \
