@@ -51,8 +51,14 @@ static const char text[] = RUN_HEADER
     "cp.async.wait_group 0; @%p1 ld.shared.u32 %r30, [%r22+1024]; st.global.u32 [%rd3+4], %r30;\n"
     "cp.async.ca.shared.global [%r22], [%rd4+12], 4; cp.async.wait_all; ld.shared.u32 %r30, [%r22]; "
     "st.global.u32 [%rd3+8], %r30; ret; }\n"
+    HEAD("swapped") /* lanes 5 and 6 of each warp copy each other's bytes */
+    "and.b32 %r3, %r1, 31; mov.b64 %rd6, 0; setp.eq.u32 %p1, %r3, 5; @%p1 mov.b64 %rd6, 16; setp.eq.u32 %p2, %r3, 6; "
+    "@%p2 mov.b64 %rd6, -16; add.s64 %rd4, %rd4, %rd6;\n"
+    "cp.async.cg.shared.global [%r22], [%rd4], 16; cp.async.wait_all;\n" OUT "ret; }\n"
     HEAD("misaligned") "cp.async.ca.shared.global [%r22+4], [%rd4], 8; ret; }\n"
     HEAD("outside") "cp.async.ca.shared.global [%r22], [%rd4+2048], 16; ret; }\n"
+    HEAD("end") "cp.async.ca.shared.global [%r22], [%rd4+80], 16; ret; }\n" /* the last of `in` */
+    HEAD("beyond") "cp.async.ca.shared.global [%r22+3600], [%rd4], 16; ret; }\n"
     HEAD("toomuch") "mov.u32 %r4, 9; cp.async.ca.shared.global [%r22], [%rd4], 8, %r4; ret; }\n"
     HEAD("badsize") "cp.async.cg.shared.global [%r22], [%rd4], 8; ret; }\n"
     HEAD("proxy") /* a bulk store reads what cp.async wrote through the generic proxy */
@@ -91,6 +97,11 @@ static void copies(struct run *r, const uint64_t args[2], bool lazy) {
             want = 0; /* ignored */
         CHECK_EQ(run_u32(r, args[1], i), want);
     }
+    run_case(r, "swapped", args);
+    for (uint32_t i = 0; i < 256; i++) {
+        const uint32_t lane = i / 4 % 32;
+        CHECK_EQ(run_u32(r, args[1], i), VALUE(lane == 5 ? i + 4 : lane == 6 ? i - 4 : i));
+    }
     run_case(r, "groups", args);
     for (uint32_t i = 0; i < 63; i++) {
         CHECK_EQ(run_u32(r, args[1], 4 * i), VALUE(4 * i));
@@ -106,6 +117,8 @@ static void copies(struct run *r, const uint64_t args[2], bool lazy) {
 static void faults(struct run *r, const uint64_t args[2]) {
     CHECK(run_faults(r, "misaligned", shape, 2, args, "misaligned-address"));
     CHECK(run_faults(r, "outside", shape, 2, args, "global-out-of-bounds"));
+    CHECK(run_faults(r, "end", shape, 2, args, "global-out-of-bounds"));
+    CHECK(run_faults(r, "beyond", shape, 2, args, "shared-out-of-bounds"));
     CHECK(run_faults(r, "toomuch", shape, 2, args, "cp-async-src-size"));
     CHECK(run_faults(r, "badsize", shape, 2, args, "cp-size is 4, 8 or 16"));
     run_check_races(r);
@@ -115,9 +128,10 @@ static void faults(struct run *r, const uint64_t args[2]) {
 int main(void) {
     static const enum mach_schedule schedules[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY,
                                                    MACH_SCHED_RANDOM};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 12; i++) {
         struct mach_config c = mach_config_b200();
-        c.schedule = schedules[i];
+        c.schedule = schedules[i % 4];
+        c.host_vectors = i / 4; /* all that the host has, none, AVX2 */
         c.watchdog = 100000000;
         c.check = MACH_CHECK_ERROR;
         struct run r;
@@ -125,7 +139,7 @@ int main(void) {
             uint64_t args[2] = {run_alloc(&r, 1024 + 64), run_alloc(&r, 1024)};
             for (uint32_t k = 0; k < 272; k++)
                 ((uint32_t *)run_at(&r, args[0], 1088))[k] = VALUE(k);
-            copies(&r, args, schedules[i] == MACH_SCHED_LAZY);
+            copies(&r, args, c.schedule == MACH_SCHED_LAZY);
             faults(&r, args);
         }
         run_close(&r);
