@@ -112,6 +112,18 @@ static bool halves(const struct listener *self, struct cta *cta, const struct di
     return false;
 }
 
+static uint32_t matrix(const struct listener *self, struct cta *cta, const struct diag_site *site,
+                       const uint64_t row[8], uint32_t how) {
+    const uint32_t num = how & MATRIX_TRANS ? 2 : 1;
+    struct checked *c = checked_of(self, cta);
+    if (!c || c->known.strict || c->known.most_time - c->known.time < num)
+        return 0;
+    c->known.time += num;
+    const uint32_t took = shadow_matrix(c->shadow, cta, site, row, how);
+    c->known.time -= num - took;
+    return took;
+}
+
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
 /* SYNC_MBAR_*: judged by what was known before, then passed on. */
@@ -328,6 +340,7 @@ struct listener check_race(struct gpu *gpu) {
                                       WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,
                              .access = access,
                              .halves = halves,
+                             .matrix = matrix,
                              .sync = sync,
                              .op = op,
                              .life = life,

@@ -65,34 +65,51 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
     *col = trans ? a : b;
 }
 
-/* Each lane reads or writes the two elements that its register holds: side by side, but for .trans. */
-typedef uint64_t two_longs __attribute__((vector_size(16), aligned(8), may_alias));
-static void tell_matrix(const struct warp *w, const struct insn *in, const uint64_t row[8], bool trans,
-                        enum event_effect effect) {
-    if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
+/* Each lane reads or writes the two elements of a row that its register holds. */
+static void tell_words(const struct warp *w, const struct insn *in, const uint64_t row[8], enum event_effect effect) {
+    const uint32_t first = (uint32_t)row[0];
+    bool row_after_row = true;
+    for (uint32_t r = 0; r + 1 < 8; r++)
+        row_after_row &= row[r + 1] - row[r] == 16;
+    if (row_after_row ? isa_told_halves(w, in, first, first + MACH_WARP / 2 * 4, 3, 4, effect & EFFECT_WRITE)
+                      : isa_told_matrix(w, in, row, false, effect & EFFECT_WRITE))
         return;
     struct isa_lanes t;
     t.cta = w->cta;
     t.affine = t.halves = t.spread = false;
     t.step = t.high = 0;
-    bool row_after_row = !trans;
-    for (uint32_t r = 0; r + 1 < 8; r++)
-        row_after_row &= row[r + 1] - row[r] == 16;
     if (row_after_row)
         isa_lanes_row(&t, row[0], 4);
-    for (uint32_t r = 0; !trans && !row_after_row && r < 8; r++)
+    for (uint32_t r = 0; !row_after_row && r < 8; r++)
         for (uint32_t l = 0; l < 4; l++)
             t.at[4 * r + l] = row[r] + 4 * l;
-    if (!trans)
-        isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
-    for (uint32_t h = 0; trans && h < 2; h++) {
-        two_longs first = {row[h], row[2 + h]}, other = {row[4 + h], row[6 + h]};
-        for (uint32_t col = 0; col < 8; col++, first += 2, other += 2) {
-            *(two_longs *)(t.at + 4 * col) = first;
-            *(two_longs *)(t.at + 4 * col + 2) = other;
-        }
-        isa_tell_at(w, in, &t, 2, WARP_ALL_LANES, effect, NULL);
+    isa_tell_at(w, in, &t, 4, WARP_ALL_LANES, effect, NULL);
+}
+
+/* With .trans they are of a column: the lower half of the registers, or the upper one. */
+typedef uint64_t two_longs __attribute__((vector_size(16), aligned(8), may_alias));
+static void tell_column(const struct warp *w, const struct insn *in, const uint64_t row[8], uint32_t h,
+                        enum event_effect effect) {
+    struct isa_lanes t;
+    t.cta = w->cta;
+    t.affine = t.halves = t.spread = false;
+    t.step = t.high = 0;
+    two_longs first = {row[h], row[2 + h]}, other = {row[4 + h], row[6 + h]};
+    for (uint32_t col = 0; col < 8; col++, first += 2, other += 2) {
+        *(two_longs *)(t.at + 4 * col) = first;
+        *(two_longs *)(t.at + 4 * col + 2) = other;
     }
+    isa_tell_at(w, in, &t, 2, WARP_ALL_LANES, effect, NULL);
+}
+
+static void tell_matrix(const struct warp *w, const struct insn *in, const uint64_t row[8], bool trans,
+                        enum event_effect effect) {
+    if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
+        return;
+    if (!trans)
+        tell_words(w, in, row, effect);
+    for (uint32_t h = trans ? isa_told_matrix(w, in, row, true, effect & EFFECT_WRITE) : 2; h < 2; h++)
+        tell_column(w, in, row, h, effect);
 }
 
 static void tell_rows(const struct warp *w, const struct insn *in, const struct warp_loc row[8], bool trans,

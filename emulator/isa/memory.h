@@ -26,7 +26,7 @@ struct mem_form {
 #include "isa/reach.h"
 
 static bool mem_has_vectors(const struct mem_form *f, bool store) {
-    if (f->strong || f->sinks || f->addr->kind != WARP_MEM)
+    if ((f->strong && !(f->wide && store)) || f->sinks || f->addr->kind != WARP_MEM)
         return false;
     const bool same = f->reg == 8 * f->size;
     if (f->size == 4 && same)
@@ -187,6 +187,10 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
         uint8_t *map = r.local ? w->local_poison : w->cta->smem_poison;
         reach_spread(&r, size);
         WARP_FOR_LANES(l, mask) { warp_bits_set(map, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
+    }
+    if (size == 32 && f->strong) {
+        reach_spread(&r, size);
+        WARP_FOR_LANES(l, mask) { isa_note_writer(w, in, r.at + (uint64_t)(int64_t)r.rel[l]); }
     }
     reach_tell(w, in, &r, size, mask, EFFECT_WRITE);
     return true;

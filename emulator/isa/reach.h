@@ -2,8 +2,8 @@
  * check of their bounds, and bytes that are moved, gathered or scattered.
  *
  * This is for what nearly every access is: weak, of 1 to 32 bytes for each lane, all lanes in one allocation, in the
- * shared memory of their own CTA or in their local memory, nothing poisoned. Everything else reach_open refuses, and
- * nothing has happened then.
+ * shared memory of their own CTA or in their local memory, nothing poisoned. Stores of 32 bytes may be strong, too.
+ * Everything else reach_open refuses, and nothing has happened then.
  */
 #ifndef ISA_REACH_H
 #define ISA_REACH_H

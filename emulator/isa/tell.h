@@ -92,6 +92,12 @@ static inline bool isa_told_halves(const struct warp *w, const struct insn *in, 
     return events_took_halves(w->gpu, w->cta, &in->src->site, first, second,
                               w->index | size << 16 | rows * HALVES_FIRST | row | (writes ? HALVES_WRITE : 0));
 }
+/* The same of a matrix: enum event_matrix. Returns how many of its accesses are told. */
+static inline uint32_t isa_told_matrix(const struct warp *w, const struct insn *in, const uint64_t row[8], bool trans,
+                                       bool writes) {
+    return events_took_matrix(w->gpu, w->cta, &in->src->site, row,
+                              w->index | (trans ? MATRIX_TRANS : 0) | (writes ? HALVES_WRITE : 0));
+}
 /* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
  * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,

@@ -100,6 +100,10 @@ struct event_access {
  * Lane l of the first half accesses them at `first` + l * size or, without HALVES_FIRST, at `first`; the other half
  * likewise from `second` on. `how` is the warp | size << 16 | these; HALVES_ROW: all lanes, one after the other. */
 enum event_halves { HALVES_FIRST = 1 << 24, HALVES_SECOND = 1 << 25, HALVES_ROW = 1 << 26, HALVES_WRITE = 1 << 27 };
+/* The same of a matrix of ldmatrix or stmatrix, whose 8 rows of 16 bytes may be anywhere: lanes 4 r to 4 r + 3 have a
+ * word each of row r. With MATRIX_TRANS there are two accesses: lane l has element l / 4 of row l % 4 * 2, and of the
+ * next row. */
+enum event_matrix { MATRIX_TRANS = 1 << 28 };
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
@@ -377,6 +381,9 @@ struct listener {
      * it is not asked. */
     bool (*halves)(const struct listener *self, struct cta *cta, const struct diag_site *site, uint32_t first,
                    uint32_t second, uint32_t how);
+    /* The same; returns how many of the accesses it takes, of which the first ones. */
+    uint32_t (*matrix)(const struct listener *self, struct cta *cta, const struct diag_site *site,
+                       const uint64_t row[8], uint32_t how);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);
     void (*wait)(const struct listener *self, const struct event_wait *e);
@@ -425,6 +432,11 @@ static inline bool events_took_halves(const struct gpu *gpu, struct cta *cta, co
                                       uint32_t first, uint32_t second, uint32_t how) {
     const struct listener *l = gpu->listeners;
     return gpu->num_listeners == 1 && l->halves && l->halves(l, cta, site, first, second, how);
+}
+static inline uint32_t events_took_matrix(const struct gpu *gpu, struct cta *cta, const struct diag_site *site,
+                                          const uint64_t row[8], uint32_t how) {
+    const struct listener *l = gpu->listeners;
+    return gpu->num_listeners == 1 && l->matrix ? l->matrix(l, cta, site, row, how) : 0;
 }
 
 /* The senders' side: tells those who want it. A sender whose event costs something to make asks events_wanted first. */

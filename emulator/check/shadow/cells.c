@@ -131,8 +131,7 @@ static void touch_row(struct cells *c, struct region *region, struct toucher *t,
                 lose_page(region, kind_of(m), at);
             pthread_mutex_unlock(&s->lock);
         }
-        if (mark_unit(m) < ONE_LANE)
-            mine.lane = (int8_t)(mine.lane + (int)((next - at) >> mark_unit(m)));
+        mine.lane = mark_lane(&mine, (int32_t)(next - at));
         written = written ? written + (next - at) : NULL;
     }
 }
@@ -457,8 +456,7 @@ void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size,
             struct toucher rest = *t;
             const uint32_t head = end - from < LONGEST ? (uint32_t)(end - from) : LONGEST;
             touch_rows(t, c, from, head, 1, 0);
-            if (mark_unit(&t->mark) < ONE_LANE)
-                rest.mark.lane = (int8_t)(t->mark.lane + (int)(head >> mark_unit(&t->mark)));
+            rest.mark.lane = mark_lane(&t->mark, (int32_t)head);
             rest.written = t->written ? t->written + head : NULL;
             rest.told = t->told;
             cells_touch(c, &rest, from + head, size - head, 1, 0);

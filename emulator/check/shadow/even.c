@@ -138,24 +138,32 @@ static void expect_group(const struct block *k, uint32_t g, bool writes) {
         __builtin_prefetch(k->held + g * GROUP_BYTES + i, 1);
 }
 
+/* An access joins group i of the memory. */
+static void join_any(struct bytes_watch *b, uint32_t i, uint32_t time, uint32_t warp, bool writes, uint8_t flags) {
+    struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
+    const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
+    b->groups[i / 64] |= UINT64_C(1) << i % 64;
+    if (k->quads && time - k->wrote[g].time > LONG_AGO && time - k->read[g].time > LONG_AGO)
+        expect_group(k, g, writes);
+    if (writes || flags)
+        join_group(&k->wrote[g], time, warp, flags);
+    if (!writes || flags)
+        join_group(&k->read[g], time, warp, flags);
+}
+static inline void join_one(struct bytes_watch *b, uint32_t i, uint32_t time, uint32_t warp, bool writes,
+                            uint8_t flags) {
+    struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
+    struct group *of = (writes ? k->wrote : k->read) + i % (BLOCK_BYTES / GROUP_BYTES);
+    if (!flags && of->time && of->warp == warp && time >= of->time && time - of->time <= LONG_AGO)
+        of->time = time; /* mostly by the warp that has made all before */
+    else
+        join_any(b, i, time, warp, writes, flags);
+}
+
 void even_join(struct bytes_watch *b, uint32_t from, uint32_t to, uint32_t time, uint32_t warp, bool writes,
                uint8_t flags) {
-    for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++) {
-        struct block *k = &b->block[i / (BLOCK_BYTES / GROUP_BYTES)];
-        const uint32_t g = i % (BLOCK_BYTES / GROUP_BYTES);
-        struct group *of = writes ? &k->wrote[g] : &k->read[g];
-        if (!flags && of->time && of->warp == warp && time >= of->time && time - of->time <= LONG_AGO) {
-            of->time = time; /* mostly by the warp that has made all before */
-            continue;
-        }
-        b->groups[i / 64] |= UINT64_C(1) << i % 64;
-        if (k->quads && time - k->wrote[g].time > LONG_AGO && time - k->read[g].time > LONG_AGO)
-            expect_group(k, g, writes);
-        if (writes || flags)
-            join_group(&k->wrote[g], time, warp, flags);
-        if (!writes || flags)
-            join_group(&k->read[g], time, warp, flags);
-    }
+    for (uint32_t i = from / GROUP_BYTES; i <= (to - 1) / GROUP_BYTES; i++)
+        join_one(b, i, time, warp, writes, flags);
 }
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
@@ -215,7 +223,7 @@ struct row_touch {
 /* verdict_known_time for the row's warp. By default it needs no viewer. */
 static __attribute__((noinline)) uint32_t known_time(const struct row *row, uint32_t of) {
     struct warp_watch *w = &row->r->warps[row->warp];
-    if (!row->r->strict) {
+    if (!row->e || !row->r->strict) {
         w->known_warp = of;
         w->known_time = vclock_all_lanes(w->strand->k.now[LAYER_ORDER], of);
         return w->known_time;
@@ -391,25 +399,63 @@ static inline bool is_across(const uint64_t *at) {
     return !(odd[0] | odd[1]);
 }
 
-bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
-    if (!is_across(e->at))
-        return false;
-    const bool writes = e->effect & EFFECT_WRITE;
-    struct row_touch x = {.row = {r, e->owner, warp, 0, e->size, writes, e}, .known_warp = UINT32_MAX};
-    struct stamp mine = {r->time, {{(uint16_t)warp, SHARE_ACROSS * SHARE, 0}}};
-    for (uint32_t l = 0; l < 4; l++, mine.lane++) {
-        const uint32_t at = (uint32_t)e->at[l];
-        const struct spans *spans = &b->spans[at / SPANS_BYTES];
-        struct block *k = &b->block[at / BLOCK_BYTES];
-        if (spans->num || spans->any_lost || !k->quads)
+/* On an access at `time` to 8 / step quads, which no operation has accessed: at at[0], at[step] and so on. The lanes
+ * share them as `share` says, each so many lanes after the one before. False: some need the full check. */
+static inline bool touch_matrix(struct row_touch *x, struct bytes_watch *b, const uint64_t *at, uint32_t step,
+                                uint32_t time, enum share share, uint32_t lanes) {
+    const struct stamp first = {time, {{(uint16_t)x->row.warp, (uint8_t)(share * SHARE), 0}}};
+    const uint64_t next = lanes * stamp_bits(&(struct stamp){.lane = 1}), none = 0;
+    uint64_t mine = stamp_bits(&first), parted = 0;
+    uint32_t group = 0;
+    for (uint32_t i = 0; i < 8; i += step, mine += next) {
+        const uint32_t from = (uint32_t)at[i], in = from % BLOCK_BYTES;
+        if (!i || from / GROUP_BYTES != group) {
+            const struct spans *spans = &b->spans[from / SPANS_BYTES];
+            x->k = &b->block[from / BLOCK_BYTES];
+            if (spans->num || spans->any_lost || !x->k->quads)
+                return false;
+            group = from / GROUP_BYTES;
+            parted = x->k->parted[in / GROUP_BYTES];
+            join_one(b, group, time, x->row.warp, x->row.writes, 0);
+        }
+        part_line(x->k, in);
+        struct word *q = x->k->quads + in / QUAD;
+        if (parted >> in / QUAD % GROUP_QUADS & 1 || !row_fits(x, q, (uint32_t)(mine >> 32)))
             return false;
-        part_line(k, at);
-        struct word *q = quad_at(k, at);
-        if (is_parted(k, at) || !row_fits(&x, q, mine.who))
-            return false;
-        *q = writes ? (struct word){.wrote = mine} : (struct word){q->wrote, mine};
-        if (writes)
-            memcpy(k->held + at % BLOCK_BYTES, e->owner->smem + at, QUAD);
+        memcpy(x->row.writes ? &q->wrote : &q->read, &mine, sizeof mine);
+        if (x->row.writes) {
+            memcpy(&q->read, &none, sizeof none);
+            memcpy(x->k->held + in, x->row.owner->smem + from, QUAD);
+        }
     }
     return true;
+}
+
+bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp) {
+    struct row_touch x = {.row = {r, e->owner, warp, 0, e->size, e->effect & EFFECT_WRITE, e}};
+    const uint64_t at[] = {e->at[0], 0, e->at[1], 0, e->at[2], 0, e->at[3], 0};
+    x.known_warp = UINT32_MAX;
+    return is_across(e->at) && touch_matrix(&x, b, at, 2, r->time, SHARE_ACROSS, 1);
+}
+
+uint32_t even_matrix(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                     const uint64_t row[8], uint32_t how) {
+    const uint32_t warp = race_warp(r, cta, how & UINT16_MAX);
+    struct warp_watch *w = &r->warps[warp];
+    struct row_touch x = {.row = {.r = r, .owner = cta, .warp = warp, .writes = how & HALVES_WRITE}};
+    x.known_warp = UINT32_MAX;
+    if (w->num_strands != 1 || b->num_slabs)
+        return 0;
+    if (!(how & MATRIX_TRANS)) {
+        if (!touch_matrix(&x, b, row, 1, r->time, SHARE_WORDS, 4))
+            return 0;
+        sites_remember(&w->sites, r->time, site);
+        return 1;
+    }
+    for (uint32_t h = 0; h < 2; h++) {
+        if (!touch_matrix(&x, b, row + h, 2, r->time - 1 + h, SHARE_ACROSS, 1))
+            return h;
+        sites_remember(&w->sites, r->time - 1 + h, site);
+    }
+    return 2;
 }

@@ -67,6 +67,22 @@ static void run(const struct accesses *a, struct toucher *t, const struct event_
     cells_touch(a->cells, t, at, (uint32_t)bytes, 1, 0);
 }
 
+/* On the 128 bytes of each lane's discard or tensormap.replace, sector by sector: in a run the next sector would be the
+ * next lane's. */
+static __attribute__((noinline)) void touch_sectors(const struct accesses *a, struct toucher *t,
+                                                    const struct event_access *e, uint32_t lanes, uint8_t flags) {
+    event_spread(e);
+    t->mark.flags = flags;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        t->mark.lane = (int8_t)lane;
+        for (uint64_t at = e->at[lane]; at < e->at[lane] + e->size; at += SECTOR) {
+            t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, SECTOR) : NULL;
+            cells_touch(a->cells, t, at, SECTOR, 1, 0);
+        }
+    }
+}
+
 /* Those of the lanes whose bytes are next to those of no adjacent lane. */
 static uint32_t lone_lanes(const struct event_access *e, uint32_t lanes) {
     uint32_t joined = 0;
@@ -76,21 +92,24 @@ static uint32_t lone_lanes(const struct event_access *e, uint32_t lanes) {
     return lanes & ~(joined | joined << 1);
 }
 
-/* Adjacent lanes with adjacent bytes make one run; so do lanes that all read the same bytes. */
+/* Adjacent lanes with adjacent bytes make one run, if it has a unit; so do lanes that all read the same bytes. */
 static void touch_lanes(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t lanes) {
     const uint8_t flags = thread_flags(e);
-    const uint32_t unit = flags / MARK_UNIT;
-    const bool all = lanes == UINT32_MAX && e->affine;
+    const bool all = lanes == UINT32_MAX && e->affine, joins = e->size == 1u << flags / MARK_UNIT;
+    if (e->size > SECTOR && flags / MARK_UNIT == ONE_LANE) {
+        touch_sectors(a, t, e, lanes, flags);
+        return;
+    }
     if (all && e->effect == EFFECT_READ && e->step == 0) {
         run(a, t, e, 0, e->size, (uint8_t)(flags % MARK_UNIT + EVERY_LANE * MARK_UNIT));
         return;
     }
-    if (all && unit < ONE_LANE && e->step == e->size) {
+    if (all && joins && e->step == e->size) {
         run(a, t, e, 0, (uint64_t)VCLOCK_LANES * e->size, flags);
         return;
     }
     event_spread(e);
-    uint32_t lone = e->effect != EFFECT_READ ? 0 : unit < ONE_LANE ? lone_lanes(e, lanes) : lanes;
+    uint32_t lone = e->effect != EFFECT_READ ? 0 : joins ? lone_lanes(e, lanes) : lanes;
     while (lanes) {
         if (lone & lanes & -lanes) { /* reads of lanes on their own, at once */
             const uint32_t others = lanes & ~lone, most = lone & lanes & ((others & -others) - 1);
@@ -104,7 +123,7 @@ static void touch_lanes(const struct accesses *a, struct toucher *t, const struc
         const uint32_t first = (uint32_t)__builtin_ctz(lanes);
         uint32_t n = 1;
         lanes &= lanes - 1;
-        while (unit < ONE_LANE && first + n < VCLOCK_LANES && lanes >> (first + n) & 1 &&
+        while (joins && first + n < VCLOCK_LANES && lanes >> (first + n) & 1 &&
                e->at[first + n] == e->at[first] + (uint64_t)n * e->size)
             lanes &= ~(1u << (first + n++));
         run(a, t, e, first, (uint64_t)n * e->size, flags);
@@ -116,7 +135,7 @@ static void touch_lanes(const struct accesses *a, struct toucher *t, const struc
 static inline bool list_row(struct race *r, struct cells *c, const struct event_access *e) {
     const uint32_t warp = race_warp_of(r, &e->by), size = e->size;
     if (e->effect != EFFECT_READ || e->by.order != ORDER_WEAK || !e->affine || r->warps[warp].num_strands != 1 ||
-        (e->step && (e->step != size || size >= SECTOR || size & (size - 1))))
+        (e->step && (e->step != size || size > SECTOR || size & (size - 1))))
         return false;
     const uint32_t unit = e->step ? (uint32_t)__builtin_ctz(size) : EVERY_LANE;
     return cells_list_row(c, e->by.site, r->time, r->number, (uint16_t)warp, (uint8_t)(unit * MARK_UNIT), e->at[0],

@@ -218,6 +218,10 @@ void stamps_access(struct race *r, struct bytes_watch *b, const struct event_acc
 /* even.c. The same for a row in its short form, from `at` on (enum event_halves). False: it needs stamps_access. */
 bool even_fast_row(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
                    uint32_t at, uint32_t how);
+/* The same for a matrix (enum event_matrix), whose last access is now. Returns how many of its accesses need no more,
+ * of which the first ones. */
+uint32_t even_matrix(struct race *r, struct bytes_watch *b, const struct cta *cta, const struct diag_site *site,
+                     const uint64_t row[8], uint32_t how);
 /* operations.c. On an access by an operation to *s: checks it against accesses of threads. */
 void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
                    const struct span *s);

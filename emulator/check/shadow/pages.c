@@ -260,8 +260,7 @@ static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_
     const uint32_t n = (uint32_t)(end - from), low = (uint32_t)(from - base);
     struct mark part = *m;
     part.mask = (n == SECTOR ? UINT32_MAX : (1u << n) - 1) << low;
-    if (mark_unit(m) < ONE_LANE)
-        part.lane = (int8_t)(m->lane + (int64_t)(base - at) / (1 << mark_unit(m)));
+    part.lane = mark_lane(m, (int32_t)(base - at));
     if (written) {
         part.sum = sum_of(written + (from - at), low, n);
         part.flags |= MARK_SUM;

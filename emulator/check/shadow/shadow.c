@@ -145,6 +145,12 @@ bool shadow_halves(struct shadow *s, const struct cta *cta, const struct diag_si
     return b->block && how & HALVES_ROW && even_fast_row(s->r, b, cta, site, first, how);
 }
 
+uint32_t shadow_matrix(struct shadow *s, const struct cta *cta, const struct diag_site *site, const uint64_t row[8],
+                       uint32_t how) {
+    struct bytes_watch *b = &s->ctas[cta->rank].bytes;
+    return !b->epochs && b->block ? even_matrix(s->r, b, cta, site, row, how) : 0;
+}
+
 /* One question at a time: the compiler would load `space` and `agent`, which were just written one by one, as one. */
 void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
     if (e->space == SPACE_GLOBAL)

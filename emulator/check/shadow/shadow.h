@@ -32,6 +32,10 @@ void shadow_access(struct shadow *s, const struct event_access *e, struct note *
 /* The same in its short form (enum event_halves), by default checks. False: perhaps it is not in order. */
 bool shadow_halves(struct shadow *s, const struct cta *cta, const struct diag_site *site, uint32_t first,
                    uint32_t second, uint32_t how);
+/* The same for a matrix (enum event_matrix), whose last access is now. Returns how many of its accesses are in order,
+ * of which the first ones. */
+uint32_t shadow_matrix(struct shadow *s, const struct cta *cta, const struct diag_site *site, const uint64_t row[8],
+                       uint32_t how);
 /* At the issue of an operation: from now on it may read and write what `op` names. And before that: fetches what is
  * remembered there, which may have left the cache. */
 void shadow_expect(const struct shadow *s, const struct async_op *op);

@@ -460,12 +460,7 @@ static inline bool touch_evenly(struct race *r, struct bytes_watch *b, const str
         const struct row row = {r, e->owner, warp, (uint32_t)e->at[0], e->size, e->effect & EFFECT_WRITE, e};
         return even_whole_row(b, &row);
     }
-    if (e->size != 2 || e->halves || b->num_slabs || e->by.lanes != UINT32_MAX || !even_across(r, b, e, warp))
-        return false;
-    for (uint32_t l = 0; l < 4; l++)
-        if (!l || e->at[l] / GROUP_BYTES != e->at[l - 1] / GROUP_BYTES)
-            even_join(b, (uint32_t)e->at[l], (uint32_t)e->at[l] + QUAD, r->time, warp, e->effect & EFFECT_WRITE, 0);
-    return true;
+    return e->size == 2 && !e->halves && !b->num_slabs && e->by.lanes == UINT32_MAX && even_across(r, b, e, warp);
 }
 
 /* stamps_access, strand by strand. */

@@ -194,7 +194,7 @@ uint32_t even_row(struct bytes_watch *b, const struct row *row);
 /* The same where no operation is remembered, with all that is to be remembered but the site. False: some lanes need the
  * full check. */
 bool even_whole_row(struct bytes_watch *b, const struct row *row);
-/* The same for four quads, each shared by every fourth lane: a matrix with .trans. False: some need the full check. */
+/* The same for four quads, each shared by every fourth lane: a matrix with .trans. */
 bool even_across(struct race *r, struct bytes_watch *b, const struct event_access *e, uint32_t warp);
 
 #endif

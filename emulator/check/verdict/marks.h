@@ -34,9 +34,18 @@ enum mark_flag {
     MARK_SUM = 16,   /* `sum` is known */
     MARK_UNIT = 32,  /* the unit, or an enum mark_of, is flags / MARK_UNIT */
 };
-/* In place of a unit: one lane has all bytes; the warp accessed them as a whole; each of its 32 lanes accessed all. */
+/* One lane has all bytes of a sector: it is also the unit of 32 bytes for each lane. In place of a unit: the warp
+ * accessed them as a whole; each of its 32 lanes accessed all. */
 enum mark_of { ONE_LANE = 5, ONE_WARP, EVERY_LANE };
+_Static_assert(1 << ONE_LANE == SECTOR, "ONE_LANE is a unit");
 static inline uint32_t mark_unit(const struct mark *m) { return m->flags / MARK_UNIT; }
+/* The lane of the byte that is so many bytes after the first one, or before it. Operations have no lanes. */
+static inline int8_t mark_lane(const struct mark *m, int32_t further) {
+    const uint32_t unit = mark_unit(m);
+    if (unit > ONE_LANE || m->flags & MARK_OP)
+        return m->lane;
+    return (int8_t)(m->lane + (further < 0 ? -(-further >> unit) : further >> unit));
+}
 
 /* An access and its maker, during its check. */
 struct toucher {

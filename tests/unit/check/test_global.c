@@ -20,6 +20,9 @@ struct sample {
 #define LD "ld.global.b32 %x, [%d]; "
 #define ROW "!and.b32 %x, %y, 31; mad.wide.u32 %h, %x, 4, %d; "
 #define LD8 "ld.global.v8.b32 {%x, %x, %x, %x, %x, %x, %x, %x}, [%h]; "
+#define ST8 "st.global.v8.b32 [%h], {%y, %y, %y, %y, %y, %y, %y, %y}; "
+#define SECTORS "!and.b64 %d, %d, -32; mad.wide.u32 %h, %y, 32, %d; "
+#define DISCARD "!and.b64 %d, %d, -128; mad.wide.u32 %h, %y, 128, %d; discard.global.L2 [%h], 128; "
 #define RELEASE "st.release.gpu.global.b32 [%f], 1; "
 #define ACQUIRE POLL("acquire.gpu", "1")
 #define FENCE "fence.acq_rel.gpu; "
@@ -52,8 +55,14 @@ static const struct sample samples[] = {
     {WARPS, NULL, {ROW "ld.relaxed.gpu.global.b32 %x, [%h]; ", ROW "red.relaxed.gpu.global.add.u32 [%h], 1; "}},
     {WARPS, RACE, {ROW "ld.global.b32 %x, [%h]; ", ROW "red.relaxed.gpu.global.add.u32 [%h], 1; "}},
     /* lanes that read a sector each, one after the other: a lane knows its own read, and no other lane's */
-    {WARPS, NULL, {"!and.b64 %d, %d, -32; mad.wide.u32 %h, %y, 32, %d; " LD8 "st.global.b32 [%h], 1; "}},
-    {WARPS, RACE, {"!and.b64 %d, %d, -32; mad.wide.u32 %h, %y, 32, %d; " LD8 "st.global.b32 [%h+32], 1; "}},
+    {WARPS, NULL, {SECTORS LD8 "st.global.b32 [%h], 1; "}},
+    {WARPS, RACE, {SECTORS LD8 "st.global.b32 [%h+32], 1; "}},
+    /* that write one each, or four of them */
+    {WARPS, NULL, {SECTORS ST8 "ld.global.b32 %x, [%h+28]; "}},
+    {WARPS, RACE, {SECTORS ST8 "ld.global.b32 %x, [%h+32]; "}},
+    {WARPS, NULL, {SECTORS ST8 "bar.warp.sync -1; ld.global.b32 %x, [%h+32]; "}},
+    {WARPS, NULL, {DISCARD "st.global.b32 [%h], 1; st.global.b32 [%h+96], 1; "}},
+    {WARPS, RACE, {DISCARD "st.global.b32 [%h+128], 1; "}},
     /* values */
     {APART, NULL, {ST, ST}},
     {APART, RACE, {ST, "st.global.b32 [%d], 2; "}},

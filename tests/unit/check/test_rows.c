@@ -12,6 +12,10 @@ struct sample {
 #define ST4 "st.shared.v4.u32 [%r4], {%w, 2, 3, 4}; "
 #define LD "ld.shared.u32 %x, [%r]; "
 #define LANE(n) "setp.eq.u32 %p, %l, " #n "; @%p "
+/* The same bytes as matrices: row r of each is the 16 bytes of lane r, or those of lane r ^ 1. */
+#define MATRIX(how, at, trans) how ".sync.aligned.m8n8.x4" trans ".shared.b16 " at "; "
+#define STM(at, trans) MATRIX("stmatrix", "[" at "], {%m0, %m0, %m0, %m0}", trans)
+#define LDM(at, trans) MATRIX("ldmatrix", "{%m0, %m1, %m2, %m3}, [" at "]", trans)
 /* Warps 0 and n meet, at a barrier of their own. */
 #define MEET(n) "bar.sync " #n ", 64; "
 /* Goes on later, ordered by nothing. */
@@ -70,6 +74,27 @@ static const struct sample samples[] = {
           LANE(0) "cp.async.bulk.wait_group.read 1; " LANE(0) "cp.async.bulk.wait_group.read 1; " LANE(
               0) "st.shared.u32 [tile+64], 1; ",
       "", ""}},
+    /* matrices, again and again */
+    {"warp 0, lane 1 (", {STM("%s", "") STM("%s", "") SET, LATER LANE(9) "ld.shared.u32 %x, [tile+20]; ", ""}},
+    {"warp 0, lane 9 (",
+     {STM("%r4", ".trans") STM("%r4", ".trans") SET, LATER LANE(5) "ld.shared.u16 %h, [tile+52]; ", ""}},
+    {"warp 1, lane 27 (",
+     {ST4 MEET(1) LATER LANE(0) "st.shared.u8 [tile+508], 1; ", MEET(1) LDM("%s", "") LDM("%s", "") SET, ""}},
+    {"warp 1, lane 30 (",
+     {ST4 MEET(1) LATER LANE(0) "st.shared.u8 [tile+479], 1; ", MEET(1) LDM("%r4", ".trans") LDM("%r4", ".trans") SET,
+      ""}},
+    {"warp 1, lane 9 (",
+     {STM("%s", "") STM("%s", "") MEET(1) LATER STM("%s", ""), MEET(1) LANE(9) "st.shared.u32 [tile+20], 5; " SET, ""}},
+    {NULL, {STM("%s", "") "mov.u32 %m0, 7; " STM("%s", "") SET, LATER LANE(9) "st.shared.u32 [tile+20], 7; ", ""}},
+    {NULL,
+     {STM("%s", "") STM("%s", "") MEET(1) MEET(2), MEET(1) LDM("%s", "") LDM("%s", ""), MEET(2) LDM("%r4", ".trans")}},
+    {"nothing orders it after cp.async.bulk",
+     {ST4 "bar.warp.sync -1; " LDM("%s", "") LDM("%s", "") "fence.proxy.async; " MEET(1) LATER LDM("%s", ""),
+      MEET(1) LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; " LANE(0) BULK SET, ""}},
+    {"nothing orders it after cp.async.bulk",
+     {ST4 "bar.warp.sync -1; " LDM("%r4", ".trans") LDM("%r4", ".trans") "fence.proxy.async; " MEET(1)
+          LATER LDM("%r4", ".trans"),
+      MEET(1) LANE(0) "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mb], 128; " LANE(0) BULK SET, ""}},
     /* atomics: after a read, and after atomics */
     {"warp 0, lane 0",
      {LANE(0) "ld.shared.u32 %x, [tile]; " SET, LATER LANE(0) "red.relaxed.cta.shared.add.u32 [tile], 1; ", ""}},
@@ -83,11 +108,11 @@ static const struct sample samples[] = {
 static void run_sample(const struct sample *s) {
     run_agents(RUN_HEADER ".shared .align 128 .b8 tile[1024]; .shared .align 8 .b64 mb; .shared .align 4 .b8 flag[4];\n"
                           ".visible .entry k(.param .u64 data) {\n"
-                          ".reg .b16 %h; .reg .b32 %x, %w, %l, %r, %r4, %q; .reg .b64 %d; .reg .pred %p;\n"
+                          ".reg .b16 %h; .reg .b32 %x, %w, %l, %r, %r4, %q, %s, %m<4>; .reg .b64 %d; .reg .pred %p;\n"
                           "ld.param.u64 %d, [data]; mov.u32 %x, %tid.x; shr.u32 %w, %x, 5; and.b32 %l, %x, 31;\n"
                           "mov.u32 %r, tile; mad.lo.u32 %r, %l, 4, %r;\n"
                           "mov.u32 %r4, tile; mad.lo.u32 %r4, %l, 16, %r4; setp.ge.u32 %p, %l, 30;\n"
-                          "mov.u32 %q, %r4; @%p xor.b32 %q, %q, 16;\n"
+                          "mov.u32 %q, %r4; @%p xor.b32 %q, %q, 16; xor.b32 %s, %r4, 16; mov.u32 %m0, %l;\n"
                           "mov.u32 %x, %tid.x; setp.eq.u32 %p, %x, 0;\n"
                           "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p st.relaxed.cta.shared.u32 [flag], 0;\n"
                           "@%p fence.mbarrier_init.release.cluster; bar.sync 0;\n",
