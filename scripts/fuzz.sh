@@ -31,6 +31,10 @@ seed() { # NAME
         ptx_of "$step" >"$build/$1/seeds/$(basename "$step").ptx"
     done
     find "$build/$1/seeds" -size +64k -delete # too slow to be worth it
+    # Bulk copies without end take 192 threads longer than -timeout. This first line gives each CTA one thread.
+    rm -f "$build/$1/seeds"/copies_endless_*.ptx
+    { echo '//! 0000000000000003' && cat tests/negative/copies_endless_default.ptx; } \
+        >"$build/$1/seeds/copies_endless.ptx"
 }
 
 found() { # NAME: how many inputs were found and saved
