@@ -57,6 +57,12 @@ static inline void warp_load_frame(struct warp *w) {
 uint64_t warp_run(struct warp *w, uint64_t budget);
 /* Has the warp a group that would do something? */
 bool warp_runnable(struct warp *w);
+/* Before anything but warp_run() makes a group of it ready. */
+static inline void warp_wakes(struct warp *w) {
+    if (w->sleep.g)
+        w->sleep.g->epoch = w->sleep.epoch;
+    w->sleep.g = NULL;
+}
 
 /* MACH_SCHED_MODEL: groups are run by their times. Groups whose wait may be over become ready at `now`; true when there
  * was one. */
