@@ -128,13 +128,21 @@ static bool check_columns(const struct job *j, const struct tc_part *p) {
 
 /* D is read: what does it hold? */
 static bool check_content(const struct job *j, const struct tc_part *p) {
-    const struct tmem *t = p->cta->sm->tmem;
+    struct tmem *t = p->cta->sm->tmem;
+    const uint32_t first = j->c->column, end = first + p->n;
     typedef uint32_t four __attribute__((vector_size(16)));
     four poison = {0}, keep, blank;
+    if (t->clean <= first && end <= t->clean_end)
+        return true;
     for (uint32_t n = 0; n < p->n; n++) {
         four column;
         memcpy(&column, t->poison[j->c->column + n], sizeof column);
         poison |= column;
+    }
+    if (!(poison[0] | poison[1] | poison[2] | poison[3])) {
+        t->clean = first;
+        t->clean_end = end;
+        return true;
     }
     memcpy(&keep, p->keep, sizeof keep);
     memcpy(&blank, p->blank, sizeof blank);
@@ -163,6 +171,8 @@ static bool has_blank(const struct tc_part *p) { return p->blank[0] | p->blank[1
 /* D is written; each row is what its row of A is. */
 static void set_content(const struct job *j, const struct tc_part *p) {
     struct tmem *t = p->cta->sm->tmem;
+    if (has_blank(p))
+        t->clean_end = t->clean = 0;
     for (uint32_t n = 0; n < p->n; n++)
         for (uint32_t w = 0; w < 4; w++) {
             uint32_t *poison = &t->poison[j->c->column + n][w];

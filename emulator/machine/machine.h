@@ -95,6 +95,7 @@ struct mach_config mach_config_b200(void);
 struct tmem {
     uint32_t cell[TMEM_COLUMNS][TMEM_LANES];
     uint32_t poison[TMEM_COLUMNS][TMEM_LANES / 32]; /* bit per lane: never written since it was allocated */
+    uint32_t clean, clean_end; /* columns that are known to have no poison; whoever sets some empties this */
 };
 
 struct sm {
