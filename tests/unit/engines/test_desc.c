@@ -349,7 +349,7 @@ static void operations(void) {
     add_twice(&f, good, taddr);
     few_rows(&f, good, taddr);
     m = add_twice(&f, good, taddr);
-    CHECK(fixture_alloc(&f, f.cta, 32) != taddr); /* so tensor memory stays */
+    CHECK(fixture_alloc(&f, f.cta, 64) != taddr); /* so tensor memory stays */
     CHECK(tc_dealloc(f.cta, NULL, taddr, 64));
     CHECK(faults(&f, &good, "tcgen05-tmem-unallocated", "accumulator D"));
     CHECK_EQ(fixture_alloc(&f, f.cta, 64), taddr);
