@@ -173,6 +173,7 @@ static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_
         sm->tmem = worker_alloc(tc->cta->island->worker, sizeof *sm->tmem);
     for (uint32_t i = 0; i < columns / TMEM_GRANULE; i++)
         sm->tmem_owner[column / TMEM_GRANULE + i] = tc->cta;
+    sm->tmem->clean_end = sm->tmem->clean = 0;
     memset(sm->tmem->poison[column], 0xff, columns * sizeof sm->tmem->poison[0]);
     tc->last_columns = columns;
     struct tc_allocation *a = &tc->allocs[tc->num_allocs++];

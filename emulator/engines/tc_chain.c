@@ -24,6 +24,7 @@ struct tc_scratch *tc_scratch_of(struct cta *cta) {
         struct tc_scratch *s = cta->island->timed ? worker_alloc_zeroed(cta->island->worker, sizeof *s, 0)
                                                   : xaligned(_Alignof(struct tc_scratch), sizeof *s);
         s->chain.k = 0;
+        s->decoder.latest[0].rows = s->decoder.latest[1].rows = 0;
         s->best = simd_best((enum simd)cta->gpu->config.host_vectors);
         s->available = 0;
         for (enum simd i = SIMD_PORTABLE; i <= s->best; i++)

@@ -119,12 +119,13 @@ static bool run_cp(struct async_op *op) {
     struct tc_problem problem;
     struct tc_desc d;
     struct cta *pair[2];
+    bool told;
     if (lane + extent(s) > TMEM_LANES) {
         mach_fault(op->cta->island, &op->origin, &cp_extent, "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)",
                    extent(s), lane, cp->taddr);
         return true;
     }
-    if (!tc_load_desc(op->cta->island, &op->origin, cp->desc, "s-desc", &d))
+    if (!tc_load_desc(op->cta->island, &op->origin, cp->desc, "s-desc", &d, &told))
         return true;
     if (!tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
         mach_fault(op->cta->island, &op->origin, problem.rule, "%s", problem.text);

@@ -191,6 +191,7 @@ bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc
     sync_columns(cta, a);
     struct tmem *t = cta->sm->tmem;
     uint32_t regs = tc_image_regs(a->shape, a->num);
+    t->clean_end = t->clean = 0;
     for (uint32_t r = 0; r < regs; r++) {
         if (is_straight(a)) {
             uint32_t column = (a->taddr & 0xffff) + r, lane = a->taddr >> 16;

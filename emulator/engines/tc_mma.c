@@ -128,13 +128,21 @@ static bool check_columns(const struct job *j, const struct tc_part *p) {
 
 /* D is read: what does it hold? */
 static bool check_content(const struct job *j, const struct tc_part *p) {
-    const struct tmem *t = p->cta->sm->tmem;
+    struct tmem *t = p->cta->sm->tmem;
+    const uint32_t first = j->c->column, end = first + p->n;
     typedef uint32_t four __attribute__((vector_size(16)));
     four poison = {0}, keep, blank;
+    if (t->clean <= first && end <= t->clean_end)
+        return true;
     for (uint32_t n = 0; n < p->n; n++) {
         four column;
         memcpy(&column, t->poison[j->c->column + n], sizeof column);
         poison |= column;
+    }
+    if (!(poison[0] | poison[1] | poison[2] | poison[3])) {
+        t->clean = first;
+        t->clean_end = end;
+        return true;
     }
     memcpy(&keep, p->keep, sizeof keep);
     memcpy(&blank, p->blank, sizeof blank);
@@ -163,6 +171,8 @@ static bool has_blank(const struct tc_part *p) { return p->blank[0] | p->blank[1
 /* D is written; each row is what its row of A is. */
 static void set_content(const struct job *j, const struct tc_part *p) {
     struct tmem *t = p->cta->sm->tmem;
+    if (has_blank(p))
+        t->clean_end = t->clean = 0;
     for (uint32_t n = 0; n < p->n; n++)
         for (uint32_t w = 0; w < 4; w++) {
             uint32_t *poison = &t->poison[j->c->column + n][w];
@@ -171,17 +181,6 @@ static void set_content(const struct job *j, const struct tc_part *p) {
 }
 
 /* --- operands, behind those that the chain has -------------------------------------------------------------------- */
-
-/* Fetches and decodes an operand out of one CTA. `bits`: descriptor or tensor memory address. */
-static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, uint64_t bits, float *out) {
-    struct tc_problem problem;
-    struct tc_desc d;
-    if (!tc_load_desc(j->island, j->origin, bits, o->matrix, &d))
-        return false;
-    if (!tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem))
-        return fault(j, &problem);
-    return tc_load_smem(&j->s->decoder, cta, j->origin, o, &d, out);
-}
 
 static bool load_tmem(const struct job *j, struct tc_part *p, const struct tc_operand *o, float *out) {
     struct tc_decoder *s = &j->s->decoder;
@@ -221,7 +220,7 @@ static bool load_a(const struct job *j, struct tc_part *p) {
                            .tile_k = j->c->k,
                            .sum = j->mma->collector == TC_COLLECTOR_DISCARD ? NULL : &j->s->sum_a};
     float *out = p->a + simd_tile_a(0, j->c->k);
-    if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : load_operand(j, p->cta, &a, j->mma->a, out)))
+    if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : tc_load_smem(&j->s->decoder, p->cta, j->origin, &a, j->mma->a, out)))
         return false;
     for (uint32_t r = 0; id->negate_a != id->negate_b && r < p->rows; r++)
         for (uint32_t k = 0; k < id->k; k++)
@@ -241,7 +240,8 @@ static bool load_b(const struct job *j) {
                            .tiles = j->c->tiles ? &j->s->amx : NULL,
                            .tile_k = j->c->k};
     for (uint32_t h = 0; h < j->mma->group; h++, b.tile_row += rows)
-        if (!load_operand(j, j->c->pair[h], &b, j->mma->b, j->s->b + simd_tile_b(h * rows, j->c->k)))
+        if (!tc_load_smem(&j->s->decoder, j->c->pair[h], j->origin, &b, j->mma->b,
+                          j->s->b + simd_tile_b(h * rows, j->c->k)))
             return false;
     return true;
 }

@@ -43,11 +43,12 @@ DIAG(poisoned_tmem) = {
 };
 
 bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,
-                  struct tc_desc *d) {
+                  struct tc_desc *d, bool *told) {
     struct tc_problem p;
     const bool usable = tc_desc_decode(bits, matrix, d, &p);
     if (!usable)
         mach_fault(isl, origin, p.rule, "%s", p.text);
+    *told = p.rule != NULL;
     return usable && (!p.rule || mach_warn(isl, origin, p.rule, "%s", p.text));
 }
 
@@ -163,11 +164,9 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 static bool are_alike(const struct tc_desc *d) { return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->xor.row) == 0; }
 
 /* May all of the groups, which are alike, be read without a closer look? */
-static bool may_read(enum simd simd, struct cta *cta, const struct simd_groups *g, uint32_t rows) {
-    uint32_t low, high;
-    simd_span(simd, g->unit, 16, &low, &high);
-    const uint64_t end = high + 16 + (uint64_t)(rows / 8 - 1) * g->stride;
-    return low >= MACH_SMEM_FIRST && end <= cta->smem_end && !smem_poisoned(cta, low, (uint32_t)end - low);
+static bool may_read(struct cta *cta, const struct tc_source *p, uint32_t rows) {
+    const uint64_t end = p->high + 16 + (uint64_t)(rows / 8 - 1) * p->d.sbo;
+    return p->low >= MACH_SMEM_FIRST && end <= cta->smem_end && !smem_poisoned(cta, p->low, (uint32_t)end - p->low);
 }
 
 /* How elements lie in shared memory (9.7.16.10.4), and in tensor memory: there one to a byte, those of 4 bits in its
@@ -220,17 +219,45 @@ uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n) {
     return sum;
 }
 
+/* Decodes the operand's descriptor, or finds it as it was. NULL after a fault. */
+static const struct tc_source *place_of(struct tc_decoder *t, struct island *isl, const struct mach_origin *origin,
+                                       const struct tc_operand *o, const struct simd_matrix *m, uint64_t bits) {
+    struct tc_source *p = &t->latest[!o->panels];
+    struct tc_problem problem;
+    bool told;
+    if (p->bits == bits && p->rows == o->rows && p->elem == o->elem && p->mn_major == o->mn_major)
+        return p;
+    p->rows = 0;
+    if (!tc_load_desc(isl, origin, bits, o->matrix, &p->d, &told))
+        return NULL;
+    if (!tc_check_swizzle(o->matrix, o->elem, o->mn_major, p->d.swizzle, &problem)) {
+        mach_fault(isl, origin, problem.rule, "%s", problem.text);
+        return NULL;
+    }
+    p->alike = !o->mn_major && are_alike(&p->d);
+    if (p->alike) {
+        locate(t->simd, &p->d, m, true, p->units);
+        simd_span(t->simd, p->units, 16, &p->low, &p->high);
+    }
+    p->bits = bits;
+    p->rows = told ? 0 : o->rows; /* what is told comes again */
+    p->elem = o->elem;
+    p->mn_major = o->mn_major;
+    return p;
+}
+
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
-                  const struct tc_desc *d, float *out) {
+                  uint64_t bits, float *out) {
     const struct simd_matrix m = matrix_of(o, false);
     const uint32_t used = data_bytes(o->elem);
     uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, m.units, elems, o->of_a};
-    struct simd_groups groups = {off, 0, d->sbo};
-    const bool alike = !o->mn_major && are_alike(d);
-    if (alike)
-        locate(t->simd, d, &m, true, off);
-    if (alike && may_read(t->simd, cta, &groups, o->rows)) {
+    const struct tc_source *p = place_of(t, cta->island, origin, o, &m, bits);
+    if (!p)
+        return false;
+    const struct tc_desc *d = &p->d;
+    struct simd_groups groups = {p->units, 0, d->sbo};
+    if (p->alike && may_read(cta, p, o->rows)) {
         if (events_wanted(cta->gpu, WANT_ENGINE_READ))
             tell_reads(cta, origin, &names, &groups, 16, o->rows / 8, used);
     } else {

@@ -24,20 +24,34 @@ struct tc_operand {
 /* A checksum that goes on from `sum`. */
 uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n);
 
+/* A shared-memory descriptor, decoded, of an operand. A pair's operands have the same one in both CTAs. */
+struct tc_source {
+    uint64_t bits;
+    uint32_t rows; /* 0: none */
+    enum tc_elem elem;
+    bool mn_major;
+    struct tc_desc d;
+    bool alike;         /* K-major, and all groups of 8 rows are alike, SBO apart: */
+    uint32_t units[16]; /* shared offsets of the first group's units, */
+    uint32_t low, high; /* the least and the greatest of them */
+};
+
 /* Working memory of one operand. */
 struct tc_decoder {
     enum simd simd; /* not SIMD_BEST */
+    struct tc_source latest[2]; /* of A and of B */
     uint32_t off[SIMD_MAX_ROWS * SIMD_ROW_BYTES / 16];
     struct simd_decoder work;
 };
 
-/* Decodes a shared-memory descriptor, tc_desc_decode, and tells what is wrong with it. False after a fault. */
+/* Decodes a shared-memory descriptor, tc_desc_decode, and tells what is wrong with it. False after a fault. *told: it
+ * was a warning, or nothing was. */
 bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,
-                  struct tc_desc *d);
-/* Takes the operand out of shared memory and decodes it. Faults on bytes outside the CTA's shared memory and on poison,
- * naming row and k. */
+                  struct tc_desc *d, bool *told);
+/* Takes the operand with the descriptor `bits` out of shared memory and decodes it. Faults on a wrong descriptor, on
+ * bytes outside the CTA's shared memory, and on poison, naming row and k. */
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
-                  const struct tc_desc *d, float *out);
+                  uint64_t bits, float *out);
 /* Copies A out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8
  * columns; raw[row][32]. Faults on poison, but where a warp's lanes hold nothing at all and others' do: a kernel of few
  * rows leaves those out, and reads none of their sums. unwritten[]: these lanes, bit per lane. */

@@ -46,8 +46,11 @@ static bool fault(const struct async_op *op, const struct diag *rule, const char
     return mach_fails(op->cta->island, &op->origin, rule, "%s: %s", op->name, why);
 }
 
-static bool box_fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
+bool tile_fits(const struct async_op *op, const struct tile *t) {
+    const struct tma_box *box = &t->box;
     const struct tmap *m = &t->m;
+    if (t->why)
+        return fault(op, tmap_is_im2col(box->map) ? &unsupported : &bad_map, t->why);
     const char *misaligned = tmap_check_address(m);
     if (misaligned)
         return fault(op, &bad_address, misaligned);
@@ -79,13 +82,11 @@ static const enum simd_swizzle_mode swizzle_modes[TMAP_SWIZZLE_96B + 1] = {
     [TMAP_SWIZZLE_128B_ATOM_64B] = SIMD_SWIZZLE_128B_ATOM_64B,
 };
 
-/* Lays out the box of the map t->m, which fits it. */
-static void tile_lay_out(const struct tma_box *box, struct tile *t) {
+/* Lays out the box of the map t->m, which has its rank. */
+static void lay_out(struct tile *t) {
     const struct tmap *m = &t->m;
-    memcpy(t->coord, box->coord, sizeof t->coord);
-    t->rows4 = box->rows4;
-    t->rows = box->rows4 ? 4 : 1;
-    for (uint32_t i = 1; i < m->rank && !box->rows4; i++) {
+    t->rows = t->box.rows4 ? 4 : 1;
+    for (uint32_t i = 1; i < m->rank && !t->box.rows4; i++) {
         t->count[i] = (m->box[i] + m->step[i] - 1) / m->step[i]; /* cuda.h: ceil(boxDim / elementStrides) */
         t->rows *= t->count[i];
     }
@@ -94,10 +95,10 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
     t->width = t->inner / t->unit * 16;
     t->swizzle = simd_swizzle_of(swizzle_modes[m->swizzle]);
     t->pitch = m->swizzle == TMAP_SWIZZLE_NONE ? t->width : tmap_swizzle_span(m->swizzle);
-    t->plane_rows = box->rows4 || m->rank == 1 ? 1 : t->count[1];
+    t->plane_rows = t->box.rows4 || m->rank == 1 ? 1 : t->count[1];
     t->planes = (uint32_t)(t->rows / t->plane_rows);
     const unsigned bits = tmap_element_bits(m->type);
-    const int64_t first = (int64_t)t->coord[0] * bits / 8, end = (int64_t)(m->dim[0] * bits / 8);
+    const int64_t first = (int64_t)t->box.coord[0] * bits / 8, end = (int64_t)(m->dim[0] * bits / 8);
     t->lo = first >= 0 ? 0 : -first < t->inner ? (uint32_t)-first : t->inner;
     t->hi = end - first >= t->inner ? t->inner : end > first ? (uint32_t)(end - first) : 0;
     if (t->lo >= t->hi)
@@ -115,7 +116,7 @@ struct kept {
     } of[KEPT];
 };
 
-struct mapped mapped_read(struct worker *w, const struct tma_box *box) {
+void tile_read(struct worker *w, const struct tma_box *box, struct tile *t) {
     _Alignas(8) uint8_t bytes[TMAP_BYTES];
     relaxed_read(bytes, box->map, sizeof bytes); /* it may be changed meanwhile */
     struct kept *k = w->tma_maps = w->tma_maps ? w->tma_maps : xcalloc(1, sizeof *k);
@@ -127,18 +128,10 @@ struct mapped mapped_read(struct worker *w, const struct tma_box *box) {
         memcpy(k->of[i].bytes, bytes, sizeof bytes);
         k->of[i].why = tmap_decode(bytes, &k->of[i].m);
     }
-    return (struct mapped){*box, k->of[i].m, k->of[i].why};
-}
-
-bool tile_make(const struct async_op *op, const struct mapped *b, struct tile *t) {
-    memset(t, 0, sizeof *t);
-    t->m = b->m;
-    if (b->why)
-        return fault(op, tmap_is_im2col(b->box.map) ? &unsupported : &bad_map, b->why);
-    if (!box_fits(op, &b->box, t))
-        return false;
-    tile_lay_out(&b->box, t);
-    return true;
+    *t = (struct tile){.box = *box, .m = k->of[i].m, .why = k->of[i].why};
+    t->laid = !t->why && t->m.rank == box->rank;
+    if (t->laid)
+        lay_out(t);
 }
 
 /* The n-th of `count` places from coord on, step apart, that lie in [0, dim): n from *in to *out. */
@@ -152,16 +145,16 @@ static void inside(int64_t coord, uint32_t count, uint32_t step, uint64_t dim, u
 struct plane tile_plane(const struct tile *t, uint32_t p) {
     const struct tmap *m = &t->m;
     struct plane plane = {.out = 1, .addr = m->address};
-    if (t->rows4) {
-        inside(t->coord[1 + p], 1, 1, m->dim[1], &plane.in, &plane.out);
-        plane.addr += (uint64_t)t->coord[1 + p] * m->stride[0];
+    if (t->box.rows4) {
+        inside(t->box.coord[1 + p], 1, 1, m->dim[1], &plane.in, &plane.out);
+        plane.addr += (uint64_t)t->box.coord[1 + p] * m->stride[0];
     } else if (m->rank > 1) {
-        inside(t->coord[1], t->count[1], m->step[1], m->dim[1], &plane.in, &plane.out);
+        inside(t->box.coord[1], t->count[1], m->step[1], m->dim[1], &plane.in, &plane.out);
         plane.stride = m->step[1] * m->stride[0];
-        plane.addr += (uint64_t)t->coord[1] * m->stride[0] + plane.in * plane.stride;
+        plane.addr += (uint64_t)t->box.coord[1] * m->stride[0] + plane.in * plane.stride;
     }
-    for (uint32_t i = 2; i < m->rank && !t->rows4; i++) {
-        const int64_t at = t->coord[i] + (int64_t)(p % t->count[i]) * m->step[i];
+    for (uint32_t i = 2; i < m->rank && !t->box.rows4; i++) {
+        const int64_t at = t->box.coord[i] + (int64_t)(p % t->count[i]) * m->step[i];
         p /= t->count[i];
         if (at < 0 || (uint64_t)at >= m->dim[i])
             plane.out = plane.in;
@@ -169,29 +162,15 @@ struct plane tile_plane(const struct tile *t, uint32_t p) {
     }
     if (t->lo == t->hi)
         plane.out = plane.in;
-    plane.addr += (uint64_t)((int64_t)t->coord[0] * tmap_element_bits(m->type) / 8 + t->lo);
+    plane.addr += (uint64_t)((int64_t)t->box.coord[0] * tmap_element_bits(m->type) / 8 + t->lo);
     return plane;
-}
-
-bool tile_ahead(const struct mapped *b, struct tile *t) {
-    if (b->why || b->m.rank != b->box.rank)
-        return false;
-    memset(t, 0, sizeof *t);
-    t->m = b->m;
-    tile_lay_out(&b->box, t);
-    return true;
-}
-
-uint64_t mapped_dense(const struct mapped *b) {
-    struct tile t;
-    return tile_ahead(b, &t) && tile_dense(&t) ? tile_bytes(&t) : 0;
 }
 
 bool tile_check_store(const struct async_op *op, const struct tile *t) {
     if (t->m.type == TMAP_4X16_P64) /* 9.7.9.27.1.1 */
         return fault(op, &bad_box, "the type 16U4_ALIGN16B is for loads only");
-    for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
-        if (t->coord[i] < 0)
+    for (uint32_t i = 0; i < (t->box.rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
+        if (t->box.coord[i] < 0)
             return fault(op, &bad_box, "a store's coordinates must not be negative");
     return true;
 }

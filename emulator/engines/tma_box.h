@@ -5,18 +5,12 @@
 #include "engines/tma.h"
 #include "simd/swizzle.h"
 
-/* A box, and what its map said when it was read. */
-struct mapped {
+/* A box and its map as it was read, laid out. */
+struct tile {
     struct tma_box box;
     struct tmap m;
     const char *why; /* the map is refused, or NULL */
-};
-
-/* The box, laid out. */
-struct tile {
-    struct tmap m;
-    int32_t coord[TMAP_MAX_RANK];
-    bool rows4;
+    bool laid;       /* false: tile_fits() will refuse the box, and what follows tells nothing */
     uint32_t count[TMAP_MAX_RANK]; /* elements along each dimension; [0] is not used */
     uint64_t rows;
     uint32_t planes; /* runs of rows along dimension 1; gather4 and scatter4: a plane each */
@@ -36,15 +30,10 @@ struct plane {
     uint64_t addr, stride;
 };
 
-/* Reads the map of the box, as it is now. `w`: of the thread that asks. */
-struct mapped mapped_read(struct worker *w, const struct tma_box *box);
-/* Bytes of shared memory that the box takes without a gap; 0 where there are gaps, or the map will be refused. */
-uint64_t mapped_dense(const struct mapped *b);
-
-/* Lays out the box. False after a fault. */
-bool tile_make(const struct async_op *op, const struct mapped *b, struct tile *t);
-/* As tile_make, for what is told of an operation before it runs. False: to be refused then. */
-bool tile_ahead(const struct mapped *b, struct tile *t);
+/* Reads the map of the box, as it is now, and lays out the box. `w`: of the thread that asks. */
+void tile_read(struct worker *w, const struct tma_box *box, struct tile *t);
+/* Is the box one that the unit copies? False after a fault. */
+bool tile_fits(const struct async_op *op, const struct tile *t);
 /* May a store write the box? False after a fault. */
 bool tile_check_store(const struct async_op *op, const struct tile *t);
 struct plane tile_plane(const struct tile *t, uint32_t p);
@@ -60,5 +49,8 @@ static inline uint64_t tile_extent(const struct tile *t) {
 static inline bool tile_dense(const struct tile *t) {
     return t->width == t->pitch && (t->m.swizzle == TMAP_SWIZZLE_NONE || tile_bytes(t) % 128 == 0);
 }
+
+/* Bytes of shared memory that the box takes without a gap; 0 where there are gaps, or it will be refused. */
+static inline uint64_t tile_whole(const struct tile *t) { return t->laid && tile_dense(t) ? tile_bytes(t) : 0; }
 
 #endif

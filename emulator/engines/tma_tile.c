@@ -57,7 +57,7 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
 
 struct tile_load {
     struct async_op op;
-    struct mapped from; /* its map is the one below */
+    struct tile tile; /* its box's map is the one below */
     _Alignas(8) uint8_t map[TMAP_BYTES];
     struct tma_place place;
 };
@@ -155,11 +155,11 @@ static bool load_planes(const struct tile_load *l, const struct tile *t) {
 
 static bool run_load(struct async_op *op) {
     const struct tile_load *l = (const struct tile_load *)op;
-    struct tile t;
-    if (!tile_make(op, &l->from, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
+    const struct tile *t = &l->tile;
+    if (!tile_fits(op, t) || !tma_check_place(op, &l->place, tile_extent(t)) || !load_planes(l, t))
         return true;
     /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
-    tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
+    tma_signal(op, &l->place, (uint32_t)t->rows * t->inner);
     return true;
 }
 
@@ -168,19 +168,18 @@ static void describe_tile(const struct tile *t, struct event_work *work) {
     work->row = t->inner;
 }
 
-static void describe_box(const struct mapped *b, struct event_work *work) {
-    struct tile t;
-    work->coord = b->box.coord;
-    work->rank = b->box.rows4 ? TMAP_MAX_RANK : b->box.rank;
-    work->map = b->box.map;
-    if (tile_ahead(b, &t))
-        describe_tile(&t, work);
+static void describe_box(const struct tile *t, struct event_work *work) {
+    work->coord = t->box.coord;
+    work->rank = t->box.rows4 ? TMAP_MAX_RANK : t->box.rank;
+    work->map = t->box.map;
+    if (t->laid)
+        describe_tile(t, work);
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
     const struct tile_load *l = (const struct tile_load *)op;
-    tma_describe_place(&l->place, mapped_dense(&l->from), work);
-    describe_box(&l->from, work);
+    tma_describe_place(&l->place, tile_whole(&l->tile), work);
+    describe_box(&l->tile, work);
 }
 
 static const struct async_kind load_kind = {AGENT_TMA, run_load, describe_load};
@@ -192,19 +191,16 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     uint32_t n;
     if (!tma_places(cta, origin, name, to, 128, places, &n))
         return false;
-    struct mapped from;
-    uint64_t bytes = 0;
-    if (n) {
-        from = mapped_read(cta->island->worker, box);
-        bytes = mapped_dense(&from);
-    }
+    struct tile tile;
+    if (n)
+        tile_read(cta->island->worker, box, &tile);
     for (uint32_t i = 0; i < n; i++) {
         struct tile_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
-        l->from = from;
-        l->from.box.map = l->map; /* as it is now: wait_group lets its issuer change it (9.7.9.27.1.2, 9.7.9.27.2.2) */
+        l->tile = tile;
+        l->tile.box.map = l->map; /* as it is now: wait_group lets its issuer change it (9.7.9.27.1.2, 9.7.9.27.2.2) */
         relaxed_read(l->map, box->map, sizeof l->map);
         l->place = places[i];
-        async_lands(&l->op, places[i].cta, places[i].off, bytes);
+        async_lands(&l->op, places[i].cta, places[i].off, tile_whole(&tile));
         async_issue(tma_load_queue(cta), &l->op);
         if (i == 0)
             tma_tell_map(&l->op, box->map_address);
@@ -216,7 +212,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
 
 struct tile_store {
     struct async_op op;
-    struct mapped to;
+    struct tile to;
     uint32_t src;
     num_op reduce;
     struct tma_track *track;
@@ -289,7 +285,7 @@ static bool run_write(struct async_op *op) {
 static void describe_write(const struct async_op *op, struct event_work *work) {
     const struct tile_write *w = (const struct tile_write *)op;
     work->bytes = w->tile.rows * w->tile.inner;
-    work->coord = w->tile.coord;
+    work->coord = w->tile.box.coord;
     work->rank = w->tile.m.rank;
     work->follows = w->follows;
     describe_tile(&w->tile, work);
@@ -367,18 +363,19 @@ static bool check_store(const struct tile_store *s, const struct tile *t) {
 
 static bool run_store(struct async_op *op) {
     struct tile_store *s = (struct tile_store *)op;
-    struct tile t;
-    s->to = mapped_read(op->cta->island->worker, &s->to.box); /* as the map is now */
-    if (!tile_make(op, &s->to, &t) || !tma_check_source(op, s->src, tile_extent(&t)) || !check_store(s, &t))
+    const struct tile *t = &s->to;
+    const struct tma_box box = t->box;
+    tile_read(op->cta->island->worker, &box, &s->to); /* as the map is now */
+    if (!tile_fits(op, t) || !tma_check_source(op, s->src, tile_extent(t)) || !check_store(s, t))
         return true;
     struct tile_write *w =
-        async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, &write_kind, op->name, op->cta, &op->origin);
+        async_op_create_with(sizeof *w, (size_t)t->rows * t->inner, &write_kind, op->name, op->cta, &op->origin);
     w->follows = op->number;
-    w->tile = t;
+    w->tile = *t;
     w->reduce = s->reduce;
-    w->element = tma_element_of(t.m.type, s->reduce);
+    w->element = tma_element_of(t->m.type, s->reduce);
     w->track = s->track;
-    if (!gather_rows(s, &t, w->rows)) {
+    if (!gather_rows(s, t, w->rows)) {
         async_op_free(&w->op);
         return true;
     }
@@ -404,9 +401,9 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;
     struct tile_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
-    s->to = mapped_read(cta->island->worker, box);
+    tile_read(cta->island->worker, box, &s->to);
     s->src = off;
-    async_reads(&s->op, off, mapped_dense(&s->to));
+    async_reads(&s->op, off, tile_whole(&s->to));
     s->reduce = reduce;
     s->track = track;
     track->reading++;

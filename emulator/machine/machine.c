@@ -130,6 +130,7 @@ void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
     if (cta->smem_end > sizeof cta->smem_clean * 8 * 1024)
         fatal_broken("a CTA with %u bytes of shared memory", bytes);
     memset(cta->smem_clean, 0, sizeof cta->smem_clean);
+    memset(cta->smem_filled, 0, sizeof cta->smem_filled);
     cta->smem = worker_alloc(cta->island->worker, cta->smem_end);
     const uint32_t map = (cta->smem_end + 7) / 8 + 128; /* isa/reach.h reads so much behind it, and takes no notice */
     cta->smem_poison = worker_alloc(cta->island->worker, map);
@@ -194,6 +195,8 @@ struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t
 
 /* --- poison bitmap: bit per byte, LSB first ----------------------------------------------------------------------- */
 
+#define KIB_BITS 128u /* bytes of it for a KiB */
+
 static bool any_poison(const uint8_t *p, uint32_t off, uint32_t n) {
     uint32_t end = off + n;
     for (; off < end && (off & 7); off++)
@@ -231,18 +234,34 @@ void smem_doubt(struct cta *cta, uint32_t off, uint32_t n) {
         cta->smem_clean[k / 64] &= ~(UINT64_C(1) << k % 64);
 }
 
+void smem_settle_filled(struct cta *cta, uint32_t off, uint32_t n) {
+    for (uint32_t k = off >> 10; k < (off + n + 1023) >> 10; k++) {
+        const uint64_t filled = cta->smem_filled[k / 64] & UINT64_C(1) << k % 64;
+        if (filled & cta->smem_clean[k / 64])
+            memset(cta->smem_poison + k * KIB_BITS, 0, KIB_BITS);
+        cta->smem_filled[k / 64] &= ~filled;
+    }
+}
+
 bool smem_poisoned(struct cta *cta, uint32_t off, uint32_t n) {
     if (smem_known_clean(cta, off, n))
         return false;
+    smem_settle(cta, off, n);
     if (any_poison(cta->smem_poison, off, n))
         return true;
     note_clean(cta, off, n);
     return false;
 }
 
-static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
+/* Bytes that share their KiB with others. */
+static void poison_some(struct cta *cta, uint32_t off, uint32_t n, bool value) {
     uint8_t *p = cta->smem_poison;
     uint32_t end = off + n;
+    if (!n)
+        return;
+    smem_settle(cta, off, n);
+    if (value)
+        smem_doubt(cta, off, n);
     for (; off < end && (off & 7); off++)
         p[off >> 3] = (uint8_t)(value ? p[off >> 3] | 1u << (off & 7) : p[off >> 3] & ~(1u << (off & 7)));
     if (end - off >= 8) {
@@ -253,15 +272,34 @@ static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
         p[off >> 3] = (uint8_t)(value ? p[off >> 3] | 1u << (off & 7) : p[off >> 3] & ~(1u << (off & 7)));
 }
 
-void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) {
-    if (smem_known_clean(cta, off, n))
+/* Writes the bits of KiB `kib` of word i. */
+static void poison_kib(struct cta *cta, uint32_t i, uint64_t kib, int bits) {
+    for (; kib; kib &= kib - 1)
+        memset(cta->smem_poison + (64 * i + (uint32_t)__builtin_ctzll(kib)) * KIB_BITS, bits, KIB_BITS);
+}
+
+static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
+    const uint32_t first = (off + 1023) >> 10, end = (off + n) >> 10;
+    if (first >= end) {
+        poison_some(cta, off, n, value);
         return;
-    poison_fill(cta, off, n, false);
-    note_clean(cta, off, n);
+    }
+    poison_some(cta, off, (first << 10) - off, value);
+    poison_some(cta, end << 10, off + n - (end << 10), value);
+    for (uint32_t i = first / 64; i < (end + 63) / 64; i++) {
+        const uint64_t kib = smem_kib(first, end, i);
+        poison_kib(cta, i, kib & ~cta->smem_filled[i], value ? 0xff : 0);
+        cta->smem_filled[i] |= value ? kib : 0;
+        cta->smem_clean[i] = value ? cta->smem_clean[i] & ~kib : cta->smem_clean[i] | kib;
+    }
+}
+
+void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) {
+    if (!smem_known_clean(cta, off, n))
+        poison_fill(cta, off, n, false);
 }
 
 void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) {
-    smem_doubt(cta, off, n);
     poison_fill(cta, off, n, true);
 }
 

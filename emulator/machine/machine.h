@@ -95,6 +95,7 @@ struct mach_config mach_config_b200(void);
 struct tmem {
     uint32_t cell[TMEM_COLUMNS][TMEM_LANES];
     uint32_t poison[TMEM_COLUMNS][TMEM_LANES / 32]; /* bit per lane: never written since it was allocated */
+    uint32_t clean, clean_end; /* columns that are known to have no poison; whoever sets some empties this */
 };
 
 struct sm {
@@ -143,9 +144,10 @@ struct cta {
 
     /* shared memory: offsets [MACH_SMEM_FIRST, smem_end) belong to the program */
     uint8_t *smem;        /* smem_end bytes; index = offset */
-    uint8_t *smem_poison; /* bit per byte, LSB first: never written */
+    uint8_t *smem_poison; /* bit per byte, LSB first: never written; where smem_settle() was called since */
     uint32_t smem_end;
-    uint64_t smem_clean[4]; /* bit per KiB: known to have no poison; clear says nothing */
+    uint64_t smem_clean[4];  /* bit per KiB: known to have no poison; clear says nothing */
+    uint64_t smem_filled[4]; /* likewise: smem_poison has all bits set there; if it is known clean they do not count */
 
     /* live mbarriers, in no order: offsets of objects that were initialised and not invalidated (machine/mbarrier.h) */
     struct mach_mbar *mbars;
@@ -320,13 +322,28 @@ bool smem_poisoned(struct cta *cta, uint32_t off, uint32_t n);
 /* Marks [off, off + n) as written (clear) or as poison (set). */
 void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n);
 void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n);
+
+/* The KiB [first, end) as bits of word i of smem_clean. */
+static inline uint64_t smem_kib(uint32_t first, uint32_t end, uint32_t i) {
+    const uint64_t from = first <= 64 * i ? UINT64_MAX : first - 64 * i < 64 ? UINT64_MAX << (first - 64 * i) : 0;
+    return from & (end >= 64 * i + 64 ? UINT64_MAX : end > 64 * i ? (UINT64_C(1) << (end - 64 * i)) - 1 : 0);
+}
+void smem_settle_filled(struct cta *cta, uint32_t off, uint32_t n);
+/* Before the bits of [off, off + n) in smem_poison are read or written: then they tell what is poison. A copy to all of
+ * a KiB, which is poison from its issue until it lands, writes no bits at either time. */
+static inline void smem_settle(struct cta *cta, uint32_t off, uint32_t n) {
+    const uint32_t first = off >> 10, end = (off + n + 1023) >> 10;
+    for (uint32_t i = first / 64; i < (end + 63) / 64; i++)
+        if (cta->smem_filled[i] & smem_kib(first, end, i))
+            smem_settle_filled(cta, off, n);
+}
 /* To be called when bits of smem_poison were set by other means. */
 void smem_doubt(struct cta *cta, uint32_t off, uint32_t n);
 /* smem_poisoned is false and that is known without a look at the bytes; false says nothing. */
 static inline bool smem_known_clean(const struct cta *cta, uint32_t off, uint32_t n) {
-    uint32_t last = (off + n - 1) >> 10;
-    for (uint32_t k = off >> 10; k <= last; k++)
-        if (!(cta->smem_clean[k / 64] >> k % 64 & 1))
+    const uint32_t first = off >> 10, end = (off + n + 1023) >> 10;
+    for (uint32_t i = first / 64; n && i < (end + 63) / 64; i++)
+        if (smem_kib(first, end, i) & ~cta->smem_clean[i])
             return false;
     return n != 0;
 }

@@ -175,6 +175,7 @@ static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane,
         return warp_fails(w, in, 1u << lane, &not_own,
                           "lane %u %s shared address 0x%x of the CTA of rank %u from the CTA of rank %u", lane,
                           write ? "writes" : "reads", addr, cta->rank, w->cta->rank);
+    smem_settle(cta, off, size);
     *loc = (struct warp_loc){cta->smem + off, XS_SHARED_CTA, cta, off};
     return true;
 }
@@ -404,6 +405,7 @@ bool warp_span(const struct warp *w, const struct warp_opnd *o, uint32_t mask, e
         s->host = cta->smem;
         s->cta = cta;
         s->poison = cta->smem_poison;
+        smem_settle(cta, off, span);
         s->clean = smem_known_clean(cta, off, span);
         rebase(s, mask, off - lo, 0);
         return true;

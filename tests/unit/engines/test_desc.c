@@ -218,6 +218,18 @@ static bool runs(struct fixture *f, const struct tc_mma *mma) {
     return !f->island.fault;
 }
 
+/* Columns 0 to 7 of D are written and read by two sums. From then on they are known to have no poison. Returns the
+ * second of the two. */
+static struct tc_mma add_twice(struct fixture *f, struct tc_mma m, uint32_t taddr) {
+    m.d = taddr, m.idesc = idesc(1, 0, 0, 128, 8);
+    CHECK(runs(f, &m));
+    m.d = taddr + 8; /* another sum, so that D is looked at */
+    CHECK(runs(f, &m));
+    m.accumulate = true, m.d = taddr;
+    CHECK(runs(f, &m));
+    return m;
+}
+
 /* A in tensor memory has few rows: where nothing was written in a warp's lanes, those of D become garbage. */
 static void few_rows(struct fixture *f, struct tc_mma m, uint32_t taddr) {
     uint32_t(*poison)[4] = f->gpu->sms[0].tmem->poison + taddr;
@@ -323,16 +335,25 @@ static void operations(void) {
     tc_issue_mma(f.cta, NULL, &good);
     fixture_drain(&f);
     CHECK_EQ(f.island.fault, 0);
+    m = add_twice(&f, good, taddr);
+    const struct tc_access st = {
+        .shape = TC_32X32B, .num = 1, .taddr = (taddr + 7) | 64u << 16, .threads = UINT32_MAX};
+    CHECK(tc_store(f.cta, NULL, &st, (const uint32_t[32]){0}, &(uint32_t){4}));
+    CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 7"));
+    f.gpu->sms[0].tmem->poison[taddr + 7][2] = 0;
     f.gpu->sms[0].tmem->poison[taddr + 9][2] |= 4;
-    m = good, m.accumulate = true;
-    CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 9"));
     m = good, m.accumulate = true, m.disable[2] = 4;
     CHECK(runs(&f, &m)); /* the row is not read */
     m = good, m.a_in_tmem = true, m.a = taddr + 4;
     CHECK(faults(&f, &m, "tcgen05-tmem-uninitialised", "row 66: lane 66, column 9"));
+    add_twice(&f, good, taddr);
     few_rows(&f, good, taddr);
+    m = add_twice(&f, good, taddr);
+    CHECK(fixture_alloc(&f, f.cta, 64) != taddr); /* so tensor memory stays */
     CHECK(tc_dealloc(f.cta, NULL, taddr, 64));
     CHECK(faults(&f, &good, "tcgen05-tmem-unallocated", "accumulator D"));
+    CHECK_EQ(fixture_alloc(&f, f.cta, 64), taddr);
+    CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 0, column 0"));
     fixture_close(&f);
 }
 

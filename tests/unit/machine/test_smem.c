@@ -34,7 +34,7 @@ int main(void) {
             n = off + n > cta->smem_end ? cta->smem_end - off : n;
         }
         bool any = false;
-        switch (draw(4)) {
+        switch (draw(5)) {
         case 0:
             smem_clear_poison(cta, off, n);
             memset(bad + off, 0, n);
@@ -46,6 +46,7 @@ int main(void) {
             break;
         case 2: { /* a bit of the map, as an instruction sets it */
             bool v = draw(2);
+            smem_settle(cta, off, 1);
             uint8_t *byte = &cta->smem_poison[off / 8], bit = (uint8_t)(1u << off % 8);
             *byte = (uint8_t)(v ? *byte | bit : *byte & ~bit);
             bad[off] = v;
@@ -53,6 +54,12 @@ int main(void) {
                 smem_doubt(cta, off, 1);
             break;
         }
+        case 3: /* the bits, as an instruction reads them */
+            smem_settle(cta, off, n);
+            for (uint32_t k = off; k < off + n; k++)
+                any |= (cta->smem_poison[k / 8] >> k % 8 & 1) != bad[k];
+            CHECK(!any);
+            break;
         default:
             for (uint32_t k = off; k < off + n; k++)
                 any |= bad[k];
