@@ -154,6 +154,32 @@ static void remember_use(struct race *r, struct mbar_watch *m, struct mbar_use n
     *use = now;
 }
 
+/* remember_use for lanes of a warp in turn, the first at `time`, as long as each has its last use in `others` and the
+ * warp's latest is another lane's; returns those that are left. A use is read only where an earlier turn wrote it: what
+ * was just written is still in registers. */
+static uint32_t remember_in_turn(struct mbar_watch *m, uint32_t lanes, uint32_t warp, uint32_t time,
+                                 const struct diag_site *site) {
+    const uint32_t last = m->num_others;
+    if (!m->warps || !m->place || !last)
+        return lanes;
+    uint32_t *const place = m->place[warp];
+    struct mbar_use *const use = &m->warps[warp].use, now = *use, end = m->others[last - 1];
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t mine = lanes & (0u - lanes), number = place[__builtin_ctz(mine)];
+        if (!now.lanes || now.lanes & (now.lanes - 1) || now.lanes == mine || place[__builtin_ctz(now.lanes)] ||
+            !number || m->others[number - 1].lanes != mine)
+            break;
+        place[__builtin_ctz(mine)] = 0;
+        if (number < last)
+            put_use(m, number - 1, end);
+        put_use(m, last - 1, now);
+        end = now;
+        now = (struct mbar_use){warp, time++, mine, site};
+    }
+    *use = now;
+    return lanes;
+}
+
 uint32_t mbars_took_part(const struct mbar_watch *m, uint32_t warp, uint64_t phase) {
     const struct mbar_part *p = m->warps ? &m->warps[warp].part : NULL;
     if (!p || !phase || p->phase > phase)
@@ -187,9 +213,11 @@ void mbars_join(struct race *r, const struct event_sync *e, struct mbar_watch *m
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct sem how = sem_of(e);
     uint32_t time = r->time - (uint32_t)__builtin_popcount(e->by.lanes);
+    const uint32_t rest = remember_in_turn(m, e->by.lanes, warp, time + 1, e->by.site);
     for (uint32_t left = e->by.lanes; left; left &= left - 1) {
         const struct mbar_use use = {warp, ++time, left & (0u - left), e->by.site};
-        remember_use(r, m, use);
+        if (rest & use.lanes)
+            remember_use(r, m, use);
         tells_remember(&r->warps[warp].tells, use.time, use.lanes, use.site);
     }
     m->first = (struct arrival){0};
