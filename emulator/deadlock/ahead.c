@@ -279,7 +279,6 @@ static void copy_warp(struct look *k, const struct warp *from, const struct grou
     struct warp *w = &k->w;
     *w = *from;
     w->island = &k->isl;
-    w->sleep.g = NULL;
     w->lanes = w->live = g->mask;
     w->riding = 0;
     w->before = NULL;

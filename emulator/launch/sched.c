@@ -218,18 +218,18 @@ static bool waits_for_grid(struct warp *w, struct group *g) {
 
 /* At an .aligned instruction it checks again where its lanes are. */
 static bool resume_aligned(struct warp *w, struct group *g) {
+    (void)w;
     if (g->wait.kind != WAIT_ALIGNED)
         return false;
-    warp_wakes(w);
     g->state = GROUP_READY;
     return true;
 }
 
 /* A wait that may time out (try_wait) returns false. */
 static bool resume_poll(struct warp *w, struct group *g) {
+    (void)w;
     if (!g->wait.polls)
         return false;
-    warp_wakes(w);
     g->timed_out = true;
     g->state = GROUP_READY;
     return true;

@@ -41,45 +41,15 @@ static bool group_runnable(const struct warp *w, struct group *g) {
     return false;
 }
 
-/* Fast path of warp_runnable, which looks at one cache line instead of the groups: does the warp still wait for the
- * mbarrier? */
-static inline bool sleeps(struct warp *w) {
-    struct warp_sleep *s = &w->sleep;
-    if (!s->g || (s->epoch != w->cta->epoch && !mbar_waits(w->cta, s->mbar, s->off, s->phases)))
-        return false;
-    s->epoch = w->cta->epoch;
-    return true;
-}
-
-/* The group waits, and it is not parked for lanes of its warp. */
-static inline bool waits_for_others(const struct group *g) {
-    return g->state == GROUP_WAITING && g->wait.kind != WAIT_JOIN && g->wait.kind != WAIT_RIDING;
-}
-
 bool warp_runnable(struct warp *w) {
-    struct group *last = NULL;
-    unsigned waiting = 0;
-    if (sleeps(w))
-        return false;
-    warp_wakes(w);
-    for (unsigned i = 0; w->live && i < w->num_groups; i++) {
-        struct group *g = &w->groups[i];
-        if (group_runnable(w, g))
+    for (unsigned i = 0; w->live && i < w->num_groups; i++)
+        if (group_runnable(w, &w->groups[i]))
             return true;
-        if (waits_for_others(g)) {
-            last = g;
-            waiting++;
-        }
-    }
-    if (waiting == 1 && last->wait.kind == WAIT_MBARRIER && last->wait.one_mbar)
-        w->sleep = (struct warp_sleep){last, last->epoch, w->polled[warp_lowest(last->mask)], last->wait.mbar,
-                                       last->wait.addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1)};
     return false;
 }
 
 bool warp_resume(struct warp *w, double now) {
     bool any = false;
-    warp_wakes(w);
     for (unsigned i = 0; w->live && i < w->num_groups; i++) {
         struct group *g = &w->groups[i];
         if (g->state != GROUP_WAITING || !group_runnable(w, g))
@@ -345,7 +315,6 @@ bool warp_waits_on(struct warp *w) {
 uint64_t warp_run(struct warp *w, uint64_t budget) {
     uint64_t ran = 0;
     w->yielded = false;
-    warp_wakes(w);
     while (ran < budget && w->live && !w->island->fault && !w->yielded) {
         const bool goes_on = w->paused;
         struct group *g = goes_on ? w->g : next_group(w);

@@ -60,12 +60,6 @@ bool warp_runnable(struct warp *w);
 /* The warp is runnable: would its instruction only suspend it again, as its wait says (struct warp_wait, `left`)? Then
  * that has happened, and it counts as an instruction that was run. */
 bool warp_waits_on(struct warp *w);
-/* Before anything but warp_run() makes a group of it ready. */
-static inline void warp_wakes(struct warp *w) {
-    if (w->sleep.g)
-        w->sleep.g->epoch = w->sleep.epoch;
-    w->sleep.g = NULL;
-}
 
 /* MACH_SCHED_MODEL: groups are run by their times. Groups whose wait may be over become ready at `now`; true when there
  * was one. */

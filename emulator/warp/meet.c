@@ -104,7 +104,6 @@ void warp_release_parked(struct warp *w, struct group *g) {
     struct warp_join *j = &w->joins[g->join];
     uint32_t lanes = g->mask;
     int32_t index = g->join;
-    warp_wakes(w);
     warp_tell_goes_on(w, g, WAIT_RELEASED);
     g->join = j->parent;
     g->state = GROUP_READY;

@@ -84,20 +84,13 @@ struct warp_loads;  /* warp/loads.c: registers that await global memory */
 struct warp_parts;  /* warp/parts.c: registers of which some bits were written */
 
 struct warp {
-    /* asked in every round, so side by side: */
     struct cta *cta;
-    uint32_t live; /* its threads that have not exited */
-    struct warp_sleep {
-        struct group *g; /* its only group that is not parked waits for a phase of one mbarrier; NULL: not known */
-        uint64_t epoch;  /* cta->epoch when it last did; as mbar_waits() asks: */
-        uint64_t phases;
-        uint32_t mbar, off;
-    } sleep; /* warp_runnable() */
     struct gpu *gpu;
     struct island *island;
     struct warp_grid *grid;
     uint32_t index;          /* warp in CTA */
-    uint32_t lanes;          /* threads that the block gives it */
+    uint32_t lanes;          /* threads that the block gives it, */
+    uint32_t live;           /*  and those of them that have not exited */
     uint64_t priority;       /* MACH_SCHED_PCT */
     struct mach_agent agent; /* MACH_SCHED_MODEL */
     bool yielded;            /* its last turn ended with WARP_YIELD */
