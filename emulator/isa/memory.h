@@ -186,12 +186,9 @@ REACH_INLINE bool reach_store(struct warp *w, const struct insn *in, const struc
     if (reach_poisoned(w, &r, size, mask)) {
         uint8_t *map = r.local ? w->local_poison : w->cta->smem_poison;
         reach_spread(&r, size);
-        WARP_FOR_LANES(l, mask) {
-            const uint64_t at = r.at + (uint64_t)(int64_t)r.rel[l];
-            if (!r.local)
-                smem_settle(w->cta, (uint32_t)at, size);
-            warp_bits_set(map, at, size, 0);
-        }
+        if (!r.local && smem_any_filled(w->cta))
+            WARP_FOR_LANES(l, mask) { smem_settle(w->cta, (uint32_t)r.at + (uint32_t)r.rel[l], size); }
+        WARP_FOR_LANES(l, mask) { warp_bits_set(map, r.at + (uint64_t)(int64_t)r.rel[l], size, 0); }
     }
     if (size == 32 && f->strong) {
         reach_spread(&r, size);

@@ -328,6 +328,9 @@ static inline uint64_t smem_kib(uint32_t first, uint32_t end, uint32_t i) {
     const uint64_t from = first <= 64 * i ? UINT64_MAX : first - 64 * i < 64 ? UINT64_MAX << (first - 64 * i) : 0;
     return from & (end >= 64 * i + 64 ? UINT64_MAX : end > 64 * i ? (UINT64_C(1) << (end - 64 * i)) - 1 : 0);
 }
+static inline bool smem_any_filled(const struct cta *cta) {
+    return (cta->smem_filled[0] | cta->smem_filled[1] | cta->smem_filled[2] | cta->smem_filled[3]) != 0;
+}
 void smem_settle_filled(struct cta *cta, uint32_t off, uint32_t n);
 /* Before the bits of [off, off + n) in smem_poison are read or written: then they tell what is poison. A copy to all of
  * a KiB, which is poison from its issue until it lands, writes no bits at either time. */

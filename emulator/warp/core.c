@@ -165,14 +165,12 @@ static uint64_t run_straight(struct warp *w, const struct insn *in, uint32_t n, 
         }
         ran++;
         isl->clock++;
-        if (mask) {
-            *status = in->fn(w, in, mask);
-            if (isl->crowded)
-                async_make_room(w->cta);
-            if (*status != WARP_NEXT || isl->fault) {
-                *status = WARP_FAULT;
-                break;
-            }
+        const enum warp_status s = mask ? in->fn(w, in, mask) : WARP_NEXT;
+        if (isl->crowded)
+            async_make_room(w->cta);
+        if (s != WARP_NEXT || isl->fault) {
+            *status = WARP_FAULT;
+            break;
         }
         in++;
     }
