@@ -220,7 +220,8 @@ static bool load_a(const struct job *j, struct tc_part *p) {
                            .tile_k = j->c->k,
                            .sum = j->mma->collector == TC_COLLECTOR_DISCARD ? NULL : &j->s->sum_a};
     float *out = p->a + simd_tile_a(0, j->c->k);
-    if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : tc_load_smem(&j->s->decoder, p->cta, j->origin, &a, j->mma->a, out)))
+    if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out)
+                            : tc_load_smem(&j->s->decoder, p->cta, j->origin, &a, j->mma->a, out)))
         return false;
     for (uint32_t r = 0; id->negate_a != id->negate_b && r < p->rows; r++)
         for (uint32_t k = 0; k < id->k; k++)

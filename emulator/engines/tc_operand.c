@@ -221,7 +221,7 @@ uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n) {
 
 /* Decodes the operand's descriptor, or finds it as it was. NULL after a fault. */
 static const struct tc_source *place_of(struct tc_decoder *t, struct island *isl, const struct mach_origin *origin,
-                                       const struct tc_operand *o, const struct simd_matrix *m, uint64_t bits) {
+                                        const struct tc_operand *o, const struct simd_matrix *m, uint64_t bits) {
     struct tc_source *p = &t->latest[!o->panels];
     struct tc_problem problem;
     bool told;

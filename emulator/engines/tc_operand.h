@@ -38,7 +38,7 @@ struct tc_source {
 
 /* Working memory of one operand. */
 struct tc_decoder {
-    enum simd simd; /* not SIMD_BEST */
+    enum simd simd;             /* not SIMD_BEST */
     struct tc_source latest[2]; /* of A and of B */
     uint32_t off[SIMD_MAX_ROWS * SIMD_ROW_BYTES / 16];
     struct simd_decoder work;

@@ -9,8 +9,8 @@
 struct tile {
     struct tma_box box;
     struct tmap m;
-    const char *why; /* the map is refused, or NULL */
-    bool laid;       /* false: tile_fits() will refuse the box, and what follows tells nothing */
+    const char *why;               /* the map is refused, or NULL */
+    bool laid;                     /* false: tile_fits() will refuse the box, and what follows tells nothing */
     uint32_t count[TMAP_MAX_RANK]; /* elements along each dimension; [0] is not used */
     uint64_t rows;
     uint32_t planes; /* runs of rows along dimension 1; gather4 and scatter4: a plane each */

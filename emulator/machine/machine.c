@@ -299,9 +299,7 @@ void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) {
         poison_fill(cta, off, n, false);
 }
 
-void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) {
-    poison_fill(cta, off, n, true);
-}
+void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, true); }
 
 void mach_fault_unwritten(struct cta *cta, uint32_t off, uint32_t bytes, const struct mach_origin *origin,
                           const struct diag *proto, const char *fmt, ...) {

@@ -336,8 +336,7 @@ static void operations(void) {
     fixture_drain(&f);
     CHECK_EQ(f.island.fault, 0);
     m = add_twice(&f, good, taddr);
-    const struct tc_access st = {
-        .shape = TC_32X32B, .num = 1, .taddr = (taddr + 7) | 64u << 16, .threads = UINT32_MAX};
+    const struct tc_access st = {.shape = TC_32X32B, .num = 1, .taddr = (taddr + 7) | 64u << 16, .threads = UINT32_MAX};
     CHECK(tc_store(f.cta, NULL, &st, (const uint32_t[32]){0}, &(uint32_t){4}));
     CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 7"));
     f.gpu->sms[0].tmem->poison[taddr + 7][2] = 0;
