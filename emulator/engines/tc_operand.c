@@ -220,8 +220,8 @@ uint64_t tc_sum(uint64_t sum, const uint8_t *bytes, size_t n) {
 }
 
 /* Decodes the operand's descriptor, or finds it as it was. NULL after a fault. */
-static const struct tc_source *place_of(struct tc_decoder *t, struct island *isl, const struct mach_origin *origin,
-                                        const struct tc_operand *o, const struct simd_matrix *m, uint64_t bits) {
+static const struct tc_source *source_of(struct tc_decoder *t, struct island *isl, const struct mach_origin *origin,
+                                         const struct tc_operand *o, const struct simd_matrix *m, uint64_t bits) {
     struct tc_source *p = &t->latest[!o->panels];
     struct tc_problem problem;
     bool told;
@@ -252,7 +252,7 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     const uint32_t used = data_bytes(o->elem);
     uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, m.units, elems, o->of_a};
-    const struct tc_source *p = place_of(t, cta->island, origin, o, &m, bits);
+    const struct tc_source *p = source_of(t, cta->island, origin, o, &m, bits);
     if (!p)
         return false;
     const struct tc_desc *d = &p->d;

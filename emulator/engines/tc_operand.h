@@ -44,8 +44,8 @@ struct tc_decoder {
     struct simd_decoder work;
 };
 
-/* Decodes a shared-memory descriptor, tc_desc_decode, and tells what is wrong with it. False after a fault. *told: it
- * was a warning, or nothing was. */
+/* Decodes a shared-memory descriptor, tc_desc_decode, and tells what is wrong with it. False after a fault. *told:
+ * there was something wrong. */
 bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,
                   struct tc_desc *d, bool *told);
 /* Takes the operand with the descriptor `bits` out of shared memory and decodes it. Faults on a wrong descriptor, on

@@ -236,21 +236,17 @@ static void lands(struct copy_op *c) {
     c->op.committed = &c->lane[warp_lowest(c->lanes)].track->committed;
 }
 
-/* Bits in which an address is not 2^k bytes from the one before. */
-INLINE uint64_t uneven64(const uint64_t *b, uint32_t k) {
-    const uint64_t first = b[0];
-    uint64_t rest = 0;
-    for (uint64_t l = 0; l < MACH_WARP; l++)
-        rest |= b[l] ^ (first + (l << k));
-    return rest;
-}
-INLINE uint32_t uneven32(const uint32_t *b, uint32_t k) {
-    const uint32_t first = b[0];
-    uint32_t rest = 0;
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        rest |= b[l] ^ (first + (l << k));
-    return rest;
-}
+/* Bits in which an address is not 2^k bytes from the one before. For hosts without vectors too, unlike reach.h's. */
+#define UNEVEN(type)                                                                                                   \
+    INLINE type uneven_##type(const type *b, uint32_t k) {                                                             \
+        const type first = b[0];                                                                                       \
+        type rest = 0;                                                                                                 \
+        for (type l = 0; l < MACH_WARP; l++)                                                                           \
+            rest |= b[l] ^ (first + (l << k));                                                                         \
+        return rest;                                                                                                   \
+    }
+UNEVEN(uint32_t)
+UNEVEN(uint64_t)
 
 /* The first lane's place if all lanes copy whole words, one after the other in one allocation and in this CTA's shared
  * memory. False: no, or not seen here. */
@@ -266,7 +262,8 @@ static bool find_row(struct warp *w, const struct insn *in, uint32_t mask, struc
     const uint64_t *const a = warp_src64(w, from->slot), addr = a[0] + (uint64_t)from->offset;
     const uint64_t off = b[0] + (uint64_t)to->offset - ((uint64_t)cta->rank << MACH_SMEM_RANK_SHIFT);
     if ((off | addr) & (f->size - 1) || off < MACH_SMEM_FIRST || off >= cta->smem_end || cta->smem_end - off < bytes ||
-        b[31] - b[0] != 31 * f->size || b[31] < b[0] || a[31] - a[0] != 31 * f->size || uneven32(b, k) | uneven64(a, k))
+        b[31] - b[0] != 31 * f->size || b[31] < b[0] || a[31] - a[0] != 31 * f->size ||
+        uneven_uint32_t(b, k) | uneven_uint64_t(a, k))
         return false;
     const struct mem_near *block = island_near(w->island, addr);
     *first = (struct copy_lane){addr, f->size, (uint32_t)off, NULL};

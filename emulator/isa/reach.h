@@ -66,9 +66,6 @@ REACH_INLINE const struct mem_near *reach_near_block(const struct warp *w, uint6
     const struct mem_near *near = w->island->near;
     return mem_is_near(&near[0], addr) ? &near[0] : mem_is_near(&near[1], addr) ? &near[1] : NULL;
 }
-static inline const struct mem_near *reach_block(const struct warp *w, uint64_t addr) {
-    return island_near(w->island, addr);
-}
 
 /* Is the first lane's access the start of a row? False: no, or it leaves what it is in. */
 REACH_INLINE bool reach_row_shared(const struct warp *w, const uint32_t *b, uint64_t offset, uint32_t size,
@@ -88,7 +85,7 @@ REACH_INLINE bool reach_row_global(const struct warp *w, const uint64_t *b, uint
     r->at = b[0] + offset;
     if (r->at & (size - 1) || b[31] - b[0] != 31 * size || !reach_even64(b, MACH_WARP, size))
         return false;
-    const struct mem_near *block = reach_block(w, r->at);
+    const struct mem_near *block = island_near(w->island, r->at);
     if (block == NULL)
         return false;
     r->host = block->host + (r->at - block->addr);
@@ -129,7 +126,7 @@ REACH_INLINE bool reach_global(const struct warp *w, const uint64_t *b, uint64_t
     uint32_t bad[MACH_WARP];
     r->shared = false;
     r->at = first + offset;
-    const struct mem_near *block = reach_block(w, r->at);
+    const struct mem_near *block = island_near(w->island, r->at);
     if (block == NULL || block->bytes < size || r->at & (size - 1))
         return false;
     const uint64_t before = r->at - block->addr, bytes = block->bytes;
@@ -461,7 +458,7 @@ REACH_INLINE bool reach_halves_global(const struct warp *w, const struct warp_op
     const uint64_t *b = warp_src64(w, o->slot), first = b[0] + (uint64_t)o->offset,
                    second = b[16] + (uint64_t)o->offset;
     return reach_is_half64(b, &h->row[0]) && reach_is_half64(b + 16, &h->row[1]) &&
-           reach_halves_at(reach_block(w, first < second ? first : second), first, second, h);
+           reach_halves_at(island_near(w->island, first < second ? first : second), first, second, h);
 }
 
 /* The words. */

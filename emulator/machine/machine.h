@@ -144,7 +144,7 @@ struct cta {
 
     /* shared memory: offsets [MACH_SMEM_FIRST, smem_end) belong to the program */
     uint8_t *smem;        /* smem_end bytes; index = offset */
-    uint8_t *smem_poison; /* bit per byte, LSB first: never written; where smem_settle() was called since */
+    uint8_t *smem_poison; /* bit per byte, LSB first: never written. Only counts after smem_settle() */
     uint32_t smem_end;
     uint64_t smem_clean[4];  /* bit per KiB: known to have no poison; clear says nothing */
     uint64_t smem_filled[4]; /* likewise: smem_poison has all bits set there; if it is known clean they do not count */

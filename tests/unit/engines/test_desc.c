@@ -341,6 +341,8 @@ static void operations(void) {
     CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 7"));
     f.gpu->sms[0].tmem->poison[taddr + 7][2] = 0;
     f.gpu->sms[0].tmem->poison[taddr + 9][2] |= 4;
+    m = good, m.accumulate = true;
+    CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 9"));
     m = good, m.accumulate = true, m.disable[2] = 4;
     CHECK(runs(&f, &m)); /* the row is not read */
     m = good, m.a_in_tmem = true, m.a = taddr + 4;
